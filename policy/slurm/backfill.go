@@ -23,6 +23,10 @@ type backfillLoop struct {
 	table    *table   // of the last run, whose room the next one takes; nil: there was none
 	last     repeat   // the record of the last run by which it shows whether the next run would do the same
 	trail    trail    // what runs leave so that the next one need not search for each job anew
+
+	considered []*entry // entries that the last run which was made got to, in the order of the queue
+	skipped    []*entry // the entries behind them
+	skippedFor string   // the key of SchedulerParameters for which it did not get to these
 }
 
 func (l *backfillLoop) begin(rules *Scheduling) {
@@ -60,9 +64,10 @@ func (c *Controller) runBackfill(now des.Time) {
 	}
 	// What the last run told of jobs that wait holds no more (_clear_job_estimates).
 	l.planned = newNodeSet(len(c.conf.Nodes))
-	for j := range c.waiting {
-		j.estimate, j.omitted = 0, ""
+	for _, e := range l.considered {
+		e.job.estimate, e.job.omitted = 0, ""
 	}
+	l.considered, l.skipped = l.considered[:0], l.skipped[:0]
 	if len(queue) == 0 {
 		return
 	}
@@ -91,15 +96,18 @@ func (c *Controller) runBackfill(now des.Time) {
 	}
 	// The jobs in the order of the queue. Changes are noted from none on, so that endRun can tell whether this run
 	// has made any.
-	before, tried := l.changed, 0
+	before := l.changed
 	l.changed = noChange
 	for i, e := range queue {
 		if limit := r.over(); limit != "" {
-			omit(queue[i:], limit)
+			l.skip(queue[i:], limit)
 			break
 		}
-		if tried++; !r.consider(e) {
-			omit(queue[i:], "bf_node_space_size")
+		l.considered, c.visited = append(l.considered, e), append(c.visited, e.job)
+		l.last.given.claims = append(l.last.given.claims, c.claimOf(now, e))
+		if !r.consider(e) {
+			e.job.omitted = "bf_node_space_size"
+			l.skip(queue[i+1:], e.job.omitted)
 			break
 		}
 	}
@@ -109,7 +117,7 @@ func (c *Controller) runBackfill(now des.Time) {
 	if !l.planned.empty() {
 		c.changed(now)
 	}
-	c.endRun(r, queue, tried)
+	c.endRun(r, queue)
 	l.changed = max(l.changed, before)
 }
 
@@ -151,11 +159,17 @@ func (r *backfillRun) over() string {
 	return ""
 }
 
-// omit notes for jobs that a run does not look at the key of SchedulerParameters that ended the run.
-func omit(queue []*entry, limit string) {
-	for _, e := range queue {
-		e.job.omitted = limit
+// skip notes the entries that a run does not look at, and the key of SchedulerParameters that ended the run.
+func (l *backfillLoop) skip(queue []*entry, limit string) {
+	l.skipped, l.skippedFor = append(l.skipped[:0], queue...), limit
+}
+
+// omitted is the key of SchedulerParameters that made the last run pass a job over; empty: none did.
+func (l *backfillLoop) omitted(j *Job) string {
+	if slices.ContainsFunc(l.skipped, func(e *entry) bool { return e.job == j }) {
+		return l.skippedFor
 	}
+	return j.omitted
 }
 
 // reserveRunning takes what a running job has to itself, and its licences, from the table until its
@@ -227,6 +241,7 @@ func (r *backfillRun) consider(e *entry) bool {
 func (r *backfillRun) relimit(j *Job) {
 	if r.hasty && r.limit > 0 {
 		j.Limit = r.limit
+		r.c.wake(j)
 		r.c.reorder(j)
 	}
 }

@@ -58,7 +58,11 @@ type Controller struct {
 	pending []*entry // all entries of jobs that wait, by ID and, of one job, by PriorityTier
 	order   []*entry // the same entries; if sorted, in the order of the queue. Not used if Config.Preempt is set
 	sorted  bool     // order, or merged, has the order of the present priorities
+	barred  int      // how many of the entries could not start: see entry.could
 	basic   uint32   // the last priority that priority/basic gave; see basicPriority
+
+	restless []*Job // jobs that wait and are not calm
+	visited  []*Job // jobs to which passes and runs of backfill have come since runnable was called last; a job may be there more than once
 
 	// What runs.
 	running     []*Job              // by start
@@ -79,6 +83,7 @@ type Controller struct {
 	roomToStop   []*Job    // what endBeyondLimits goes through
 	could        []*entry  // what runnable returns
 	roomToWait   []*entry  // what waiting goes through; nil while it does
+	roomToWake   []*Job    // what restlessJobs goes through
 	spare        spareSets // sets that are needed for a moment only
 	plans        spareSets // sets of the intervals of backfill's table, lent until the next run
 	sets         eraSets   // sets of nodes that hold as long as the same jobs run

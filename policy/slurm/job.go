@@ -73,10 +73,10 @@ type Job struct {
 	doomed       bool     // it depends on a job that ended otherwise than it wants, and never starts
 	maintained   bool     // NodesNotAvailable: maintenance has the nodes that it needs (RESERVATION_MAINT)
 	blockedByQOS bool     // amounts of its QoS kept it from starting when they were last looked at
-	shutOut      bool     // its only partition does not allow what it asks for, and only an order about it can change that: passes skip it
+	calm         bool     // it waits, and runnable would find of it what it has found: see Controller.staysCalm
 
 	// What passes and backfill have left for the next one.
-	omitted    string   // which of SchedulerParameters made the last run of backfill pass it over; empty: none
+	omitted    string   // which of SchedulerParameters made the last run of backfill pass it over when it got to the job; empty: none. See backfillLoop.omitted
 	estimate   int64    // the second of the host's clock in which the last run of backfill saw it start; 0: it saw no start
 	alone      bool     // nodes have been looked for in a partition with OverSubscribe=EXCLUSIVE: see settleAlone
 	preempting bool     // it made others end in this pass, and does not start before the next (preempt_in_progress)
@@ -144,7 +144,7 @@ type entry struct {
 	priority uint32 // of the job in this partition; 0: the job is held
 	terms    Terms  // the summands of priority
 
-	could bool     // it could start now as far as the job itself and its partition say: see runnable
+	could bool     // it waits, and could start now as far as the job itself and its partition say: see runnable
 	found *finding // what the last run of backfill found that came to it; nil: none has
 	shape *shape   // see Controller.shapeOf; nil: not known yet, or no longer
 }

@@ -260,7 +260,7 @@ func (c *Controller) Relimit(now des.Time, j *Job, limit des.Time) {
 // update follows each order about a job (_update_job): the order is a change to backfill, even if it
 // changes nothing, and makes a pass due. That pass finds anew why the job waits, unless it is held.
 func (c *Controller) update(now des.Time, j *Job) {
-	j.shutOut = false
+	c.wake(j)
 	if j.state == pending {
 		if !j.reason.ofHold() && c.beyondPartition(j, j.part) == "" {
 			j.reason = NoReason

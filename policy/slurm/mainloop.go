@@ -99,8 +99,8 @@ func (c *Controller) wakeMain(now des.Time) {
 // findEligible looks which jobs may start as far as they themselves say, whenever the loop asks for a pass. Slurm's
 // pass is another thread's, which has to wake up first: the jobs of its queue are those that this look has found.
 func (c *Controller) findEligible(now des.Time) {
-	for j := range c.waiting {
-		if !j.shutOut && c.second(j.eligible) <= c.second(now) && c.beyondPartition(j, j.part) == "" {
+	for j := range c.restlessJobs { // it finds nothing new of the others
+		if c.second(j.eligible) <= c.second(now) && c.beyondPartition(j, j.part) == "" {
 			c.independent(j, now)
 		}
 	}
@@ -214,6 +214,7 @@ func (c *Controller) pass(now des.Time) {
 	starts, depth := 0, 0
 	for _, e := range c.runnable(now) {
 		j := e.job
+		c.visited = append(c.visited, j)
 		j.Priority = e.priority
 		if j.state != pending || j.preempting || c.tooSmall(e) { // it has started in another partition, or is about to
 			continue

@@ -15,13 +15,11 @@ import (
 // backfill, as in Slurm: a reason that is new, and each partition whose limits a job is beyond while it is within
 // the limits of another.
 func (c *Controller) runnable(now des.Time) []*entry {
-	// Which entries could start?
-	for _, e := range c.pending {
-		e.could = false
-	}
-	for j := range c.waiting {
-		if j.shutOut {
-			continue
+	c.wakeVisited()
+	// Which entries could start? What was found for calm jobs still holds.
+	for j := range c.restlessJobs {
+		for _, e := range j.entries {
+			c.setCould(e, false)
 		}
 		c.growOlder(j, now)
 		if !j.reason.passing() && j.reason != j.told {
@@ -31,17 +29,23 @@ func (c *Controller) runnable(now des.Time) []*entry {
 		j.preempting = false
 		if c.couldRun(j, now) {
 			c.admit(j, now)
+			j.calm = c.staysCalm(j)
 		}
 	}
+	c.restless = slices.DeleteFunc(c.restless, func(j *Job) bool { return j.calm })
 	// Those, in the order of the queue.
 	from := c.pending
 	if c.conf.Preempt == "" {
 		from = c.queue()
 	}
 	all := c.could[:0]
-	for _, e := range from {
-		if e.could {
-			all = append(all, e)
+	if c.barred == 0 { // a copy: jobs may leave the queue
+		all = append(all, from...)
+	} else {
+		for _, e := range from {
+			if e.could {
+				all = append(all, e)
+			}
 		}
 	}
 	if c.could = all; c.conf.Preempt == "" {
@@ -94,11 +98,57 @@ func (c *Controller) admit(j *Job, now des.Time) {
 			}
 			c.changed(now)
 		}
-		e.could = limit == ""
+		c.setCould(e, limit == "")
 	}
-	// Neither time nor other jobs can let a job into its only partition that is beyond the limits there.
-	e := j.entries[0]
-	j.shutOut = len(j.entries) == 1 && !e.could && j.accrued > 0 && j.reason == j.told && len(j.After) == 0 && j.reservation == nil && !c.forgetful
+}
+
+// setCould notes whether an entry could start.
+func (c *Controller) setCould(e *entry, could bool) {
+	switch {
+	case could && !e.could:
+		c.barred--
+	case !could && e.could:
+		c.barred++
+	}
+	e.could = could
+}
+
+// staysCalm reports whether a job that depends on nothing is calm: whether it could start depends neither on the time nor on
+// other jobs, and its reason has been told. What runnable has found of it then holds until an order about it (see wake), or until a
+// pass or a run of backfill that comes to it gives it a new reason, holds it, or makes others end for it (see wakeVisited). A
+// queue may have thousands of jobs, of which a pass comes to a hundred.
+func (c *Controller) staysCalm(j *Job) bool {
+	return len(j.entries) == 1 && j.accrued > 0 && !j.Held && !j.preempting && (j.reason.passing() || j.reason == j.told) && len(j.After) == 0 && j.reservation == nil && !c.forgetful
+}
+
+// wake has the next call of runnable look at a job that waits.
+func (c *Controller) wake(j *Job) {
+	if j.calm {
+		j.calm = false
+		c.restless = append(c.restless, j)
+	}
+}
+
+// wakeVisited wakes the jobs that are calm no more since a pass or a run of backfill came to them.
+func (c *Controller) wakeVisited() {
+	for _, j := range c.visited {
+		if j.calm && !c.staysCalm(j) {
+			c.wake(j)
+		}
+	}
+	c.visited = c.visited[:0]
+}
+
+// restlessJobs yields the jobs that wait and are not calm, in the order of their IDs. Those that no longer wait when their turn
+// comes are left out.
+func (c *Controller) restlessJobs(yield func(*Job) bool) {
+	slices.SortFunc(c.restless, func(a, b *Job) int { return cmp.Compare(a.ID, b.ID) })
+	c.roomToWake = append(c.roomToWake[:0], c.restless...) // a copy: jobs may leave the queue
+	for _, j := range c.roomToWake {
+		if j.state == pending && !yield(j) {
+			return
+		}
+	}
 }
 
 // waiting yields the jobs that wait, in the order of their IDs. Jobs may start, end and be looked at by
@@ -164,6 +214,8 @@ func (c *Controller) enter(j *Job) {
 	c.count(j, 1, false)
 	at, _ := slices.BinarySearchFunc(c.pending, j.ID, func(e *entry, id int) int { return cmp.Compare(e.job.ID, id) })
 	c.pending = slices.Insert(c.pending, at, j.entries...)
+	c.barred += len(j.entries)
+	c.restless = append(c.restless, j)
 	for i, e := range j.entries {
 		e.at = i
 		if c.conf.Preempt != "" { // runnable sorts from pending, so that order is not needed
@@ -245,11 +297,24 @@ func mergeSort[T any](all, room []T, compare func(a, b T) int) {
 // leave takes all entries of the job out of the queue. The order of the others stays. What backfill found for the job goes,
 // too: a controller keeps the job, and a year has millions of jobs.
 func (c *Controller) leave(j *Job) {
-	mine := func(e *entry) bool { return e.job == j }
 	for _, e := range j.entries {
 		c.dropShape(e)
 		e.found = nil
 	}
-	c.pending = slices.DeleteFunc(c.pending, mine)
-	c.order = slices.DeleteFunc(c.order, mine)
+	at := slices.Index(c.pending, j.entries[0])
+	if at < 0 { // it is refused as it comes
+		return
+	}
+	c.pending = slices.Delete(c.pending, at, at+len(j.entries))
+	for _, e := range j.entries {
+		if at := slices.Index(c.order, e); at >= 0 {
+			c.order = slices.Delete(c.order, at, at+1)
+		}
+		c.setCould(e, false)
+	}
+	c.barred -= len(j.entries)
+	if !j.calm {
+		c.restless = slices.DeleteFunc(c.restless, func(other *Job) bool { return other == j })
+	}
+	j.calm = false
 }

@@ -3,7 +3,6 @@ package slurm
 import (
 	"maps"
 	"math"
-	"slices"
 
 	"github.com/gridslot/gridslot/des"
 )
@@ -19,7 +18,7 @@ type repeat struct {
 	same    bool  // it changed nothing that runs depend on
 	until   int64 // the first second in which a comparison of times may come out otherwise
 	changed bool  // it noted a change
-	tried   int   // how many entries of the queue it got to
+	more    bool  // the queue had more entries than it got to
 	times   int64 // how many runs were left out so far
 	given   basis
 	now     basis // room for the basis of the next run
@@ -33,7 +32,7 @@ type basis struct {
 	up, leaving nodeSet
 	licenses    map[string]int // licences that are free, by kind
 	decayed     des.Time       // when limits on minutes were reckoned last
-	queue       []claim
+	claims      []claim        // of the entries that the run got to
 }
 
 // claim is an entry of the queue, with what a run of backfill depends on of it, or changes.
@@ -46,26 +45,38 @@ type claim struct {
 	blockedByQOS    bool
 }
 
-// noteBasis makes b what a run at now through the queue depends on.
-func (c *Controller) noteBasis(b *basis, now des.Time, queue []*entry) {
+// claimOf is the claim of an entry of the queue at now.
+func (c *Controller) claimOf(now des.Time, e *entry) claim {
+	j := e.job
+	return claim{e, c.reserves(now, e), j.reason, j.Limit, j.eligible, j.reckoned, j.guess, j.blockedByQOS}
+}
+
+// noteBasis makes b what a run depends on, without claims.
+func (c *Controller) noteBasis(b *basis) {
 	b.era, b.weighed, b.decayed = c.era, c.weighed, c.decay.last
 	b.up, b.leaving = append(b.up[:0], c.up...), append(b.leaving[:0], c.leaving...)
 	if b.licenses == nil {
 		b.licenses = map[string]int{}
 	}
 	maps.Copy(b.licenses, c.licenses)
-	b.queue = b.queue[:0]
-	for _, e := range queue {
-		j := e.job
-		b.queue = append(b.queue, claim{e, c.reserves(now, e), j.reason, j.Limit, j.eligible, j.reckoned, j.guess, j.blockedByQOS})
-	}
+	b.claims = b.claims[:0]
 }
 
-// equal reports whether two bases are the same. The last computation of priorities counts only if minutes says that
+// equal reports whether two bases are the same, claims apart. The last computation of priorities counts only if minutes says that
 // there are limits on minutes (GrpTRESRunMins), which are reckoned then: see Controller.unused.
 func (b *basis) equal(other *basis, minutes bool) bool {
 	return b.era == other.era && b.weighed == other.weighed && (!minutes || b.decayed == other.decayed) && b.up.equal(other.up) && b.leaving.equal(other.leaving) &&
-		maps.Equal(b.licenses, other.licenses) && slices.Equal(b.queue, other.queue)
+		maps.Equal(b.licenses, other.licenses)
+}
+
+// stand reports whether the first entries of the queue have these claims at now.
+func (c *Controller) stand(now des.Time, claims []claim, queue []*entry) bool {
+	for i := range claims {
+		if claims[i] != c.claimOf(now, queue[i]) {
+			return false
+		}
+	}
+	return true
 }
 
 // repeatable reports whether a run of backfill may be left out for doing what the last one did. Where jobs that have run for a
@@ -79,16 +90,21 @@ func (c *Controller) repeatable() bool {
 func (c *Controller) repeats(now des.Time, queue []*entry) bool {
 	l := &c.backfill.last
 	if !c.repeatable() {
-		l.same = false
+		l.same, l.given.claims = false, l.given.claims[:0]
 		return false
 	}
-	c.noteBasis(&l.now, now, queue)
-	if !l.same || c.second(now) >= l.until || !l.now.equal(&l.given, c.accounts.limitsMinutes) {
+	c.noteBasis(&l.now)
+	got := len(l.given.claims)
+	asLong := len(queue) == got || len(queue) > got && l.more
+	if !l.same || c.second(now) >= l.until || !asLong || !l.now.equal(&l.given, c.accounts.limitsMinutes) || !c.stand(now, l.given.claims, queue) {
 		l.given, l.now, l.same = l.now, l.given, false
 		return false
 	}
-	for _, e := range queue[:l.tried] {
+	for _, e := range queue[:got] {
 		e.job.part, e.job.Priority = e.part, e.priority
+	}
+	if b := &c.backfill; l.more {
+		b.skip(queue[len(b.considered):], b.skippedFor)
 	}
 	if l.changed {
 		c.changed(now)
@@ -97,14 +113,15 @@ func (c *Controller) repeats(now des.Time, queue []*entry) bool {
 	return true
 }
 
-// endRun notes what a run of backfill leaves. tried is the number of entries of the queue that the run got to.
-func (c *Controller) endRun(r *backfillRun, queue []*entry, tried int) {
+// endRun notes what a run of backfill leaves.
+func (c *Controller) endRun(r *backfillRun, queue []*entry) {
 	l := &c.backfill.last
 	if !c.repeatable() {
 		return
 	}
-	c.noteBasis(&l.now, r.now, queue)
-	l.same, l.until, l.tried = l.now.equal(&l.given, c.accounts.limitsMinutes), r.until, tried
+	c.noteBasis(&l.now)
+	l.same = l.now.equal(&l.given, c.accounts.limitsMinutes) && c.stand(r.now, l.given.claims, queue)
+	l.until, l.more = r.until, len(l.given.claims) < len(queue)
 	l.changed = c.backfill.changed == r.now
 }
 

@@ -25,16 +25,16 @@ type Obstacle struct {
 
 // Obstacle returns what holds the job. The result is comparable, so that a log of decisions can
 // tell what is new; Why says more.
-func (j *Job) Obstacle() Obstacle {
-	o := Obstacle{Reason: j.Reason(), Omitted: j.omitted}
+func (c *Controller) Obstacle(j *Job) Obstacle {
+	o := Obstacle{Reason: j.Reason()}
 	if j.part != nil {
 		o.Partition = j.part.Name
 	}
 	if o.Reason == WaitsForPriority {
 		o.Behind = j.behind
 	}
-	if j.estimate > 0 {
-		o.Omitted = ""
+	if j.estimate == 0 {
+		o.Omitted = c.backfill.omitted(j)
 	}
 	return o
 }
@@ -91,7 +91,7 @@ func (j *Job) standing(part *partition) Standing {
 // Why tells why a job waits, as the last pass and the last run of backfill left it. It makes no search for
 // nodes of its own.
 func (c *Controller) Why(j *Job) Why {
-	w := Why{Obstacle: j.Obstacle(), Own: j.standing(j.part)}
+	w := Why{Obstacle: c.Obstacle(j), Own: j.standing(j.part)}
 	switch w.Reason {
 	case WaitsForPriority:
 		if w.Behind != nil {

@@ -18,9 +18,9 @@ func TestPlannedJobsAreNotToldAsPassedOver(t *testing.T) {
 	r.until(des.Minute)
 	require.Equal(t, "bf_max_job_user", twice.omitted, "in its second partition")
 	require.Equal(t, 3603*des.Second, r.PlannedStart(twice))
-	require.Empty(t, twice.Obstacle().Omitted)
+	require.Empty(t, r.Obstacle(twice).Omitted)
 	require.Zero(t, r.PlannedStart(late))
-	require.Equal(t, "bf_max_job_user", late.Obstacle().Omitted)
+	require.Equal(t, "bf_max_job_user", r.Obstacle(late).Omitted)
 }
 
 // Who is ahead of a job is told as long as that is why it waits.
@@ -30,10 +30,10 @@ func TestWhoIsAheadIsToldOfJobsThatWaitForPriority(t *testing.T) {
 	r.until(10 * des.Second)
 	first, second := r.submit(10*des.Second, &Job{Nodes: 2}), r.submit(10*des.Second, &Job{Nodes: 1})
 	r.until(20 * des.Second)
-	require.Equal(t, Obstacle{Reason: WaitsForPriority, Partition: "all", Behind: first}, second.Obstacle())
+	require.Equal(t, Obstacle{Reason: WaitsForPriority, Partition: "all", Behind: first}, r.Obstacle(second))
 	require.Equal(t, first.Priority, r.Why(second).Ahead.Priority)
 	r.Hold(21*des.Second, second, true)
-	require.Equal(t, Obstacle{Reason: HeldByController, Partition: "all"}, second.Obstacle())
+	require.Equal(t, Obstacle{Reason: HeldByController, Partition: "all"}, r.Obstacle(second))
 	require.Zero(t, r.Why(second).Ahead)
 }
 

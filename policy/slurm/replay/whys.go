@@ -39,7 +39,7 @@ func (m *Machine) tellWhy(now des.Time, j *job) {
 	if j.watched.run == nil {
 		return
 	}
-	obstacle, start := j.job.Obstacle(), m.c.PlannedStart(j.job)
+	obstacle, start := m.c.Obstacle(j.job), m.c.PlannedStart(j.job)
 	if start > 0 {
 		start = m.Watch.at(start)
 	}
