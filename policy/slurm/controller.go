@@ -62,7 +62,7 @@ type Controller struct {
 	basic   uint32   // the last priority that priority/basic gave; see basicPriority
 
 	restless []*Job // jobs that wait and are not calm
-	visited  []*Job // jobs to which passes and runs of backfill have come since runnable was called last; a job may be there more than once
+	visited  []*Job // jobs that passes and runs of backfill have tried since runnable was called last; a job may be there more than once
 
 	// What runs.
 	running     []*Job              // by start

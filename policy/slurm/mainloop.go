@@ -115,7 +115,7 @@ func (c *Controller) purgePeriod() des.Time {
 // purge drops the records of jobs that ended MinJobAge ago or longer.
 func (c *Controller) purge(now des.Time) {
 	held := false
-	for j := range c.waiting { // a dependency on a purged record counts as met, so those that never can be are found before
+	for j := range c.restlessJobs { // a dependency on a purged record counts as met, so those that never can be are found before
 		if j.reason != DependencyNeverSatisfied && c.depends(j) == neverMet {
 			c.giveUp(now, j)
 		}
@@ -214,7 +214,6 @@ func (c *Controller) pass(now des.Time) {
 	starts, depth := 0, 0
 	for _, e := range c.runnable(now) {
 		j := e.job
-		c.visited = append(c.visited, j)
 		j.Priority = e.priority
 		if j.state != pending || j.preempting || c.tooSmall(e) { // it has started in another partition, or is about to
 			continue
@@ -276,14 +275,16 @@ func (c *Controller) try(e *entry, p *mainPass) (starts, goOn bool) {
 	if j.reservation != nil {
 		ahead = p.passed[j.reservation]
 	}
-	switch {
-	case ahead != nil:
+	if ahead != nil {
 		if j.reservation != nil || j.reason == NoReason || j.reason == WaitsForResources {
 			j.reason = WaitsForPriority
 		}
 		j.behind = ahead
 		c.changed(p.now)
 		return false, true
+	}
+	c.visited = append(c.visited, j)
+	switch {
 	// The job is still beyond the limit for which it waits, or nodes that it must have are still not available.
 	case j.reason.ofLimit() && !c.withinJobLimits(j), j.reason == NodesNotAvailable && !p.available.hasAll(j.Required):
 		return false, true

@@ -115,8 +115,8 @@ func (c *Controller) setCould(e *entry, could bool) {
 
 // staysCalm reports whether a job that depends on nothing is calm: whether it could start depends neither on the time nor on
 // other jobs, and its reason has been told. What runnable has found of it then holds until an order about it (see wake), or until a
-// pass or a run of backfill that comes to it gives it a new reason, holds it, or makes others end for it (see wakeVisited). A
-// queue may have thousands of jobs, of which a pass comes to a hundred.
+// pass or a run of backfill that tries it gives it a new reason, holds it, or makes others end for it (see wakeVisited). A
+// queue may have thousands of jobs, of which a pass tries a few.
 func (c *Controller) staysCalm(j *Job) bool {
 	return len(j.entries) == 1 && j.accrued > 0 && !j.Held && !j.preempting && (j.reason.passing() || j.reason == j.told) && len(j.After) == 0 && j.reservation == nil && !c.forgetful
 }
@@ -129,7 +129,7 @@ func (c *Controller) wake(j *Job) {
 	}
 }
 
-// wakeVisited wakes the jobs that are calm no more since a pass or a run of backfill came to them.
+// wakeVisited wakes the jobs that are calm no more since a pass or a run of backfill tried them.
 func (c *Controller) wakeVisited() {
 	for _, j := range c.visited {
 		if j.calm && !c.staysCalm(j) {
