@@ -92,6 +92,22 @@ func anySetUp(r *rand.Rand) map[string]string {
 		jobs.WriteByte('\n')
 	}
 	files := map[string]string{"slurm.conf": conf.String(), "sacctmgr.txt": accounts.String(), "jobs.csv": jobs.String()}
+	if on(.5) { // operators change jobs that wait, mostly soon after these have come
+		orders := "time,do,job,node,value\n"
+		for at, i := 10., 0; i < 160; i += 1 + r.IntN(8) {
+			at += float64(r.IntN(100))
+			do := []string{"cancel", "hold", "release", "nice", "limit"}[r.IntN(5)]
+			value := ""
+			switch do {
+			case "nice":
+				value = fmt.Sprint(one(0, 50))
+			case "limit":
+				value = fmt.Sprint(one(5, 60, 300))
+			}
+			orders += fmt.Sprintf("%v,%s,j%d,,%s\n", at, do, i, value)
+		}
+		files["actions.csv"] = orders
+	}
 	if on(.3) {
 		files["reservations.csv"] = fmt.Sprintf("created,start,minutes,name,nodelist,users,accounts,maint\n%d,%d,30,r0,n1,u1,,\n%d,%d,20,r1,n[2-3],root,,1\n", at/10, at/3, at/5, at/2)
 	}

@@ -1054,6 +1054,24 @@ func TestJobsThatNoNodeIsListedFor(t *testing.T) {
 	}
 }
 
+// A job that no nodes suit is held each time that it is tried: an order releases it, and no pass tries it after that.
+func TestJobsThatNoNodesSuitAreHeldEachTime(t *testing.T) {
+	r := newRuled(t, fourNodes, "")
+	j := r.submit(0, &Job{Tasks: 1, CPUsPerTask: 5, Held: true})
+	r.Hold(0, j, false)
+	for at := 10 * des.Second; at < 5*des.Minute; at += des.Minute {
+		r.until(at)
+		require.True(t, j.Held)
+		r.Renice(at, j, int(at/des.Second))
+		require.False(t, j.Held)
+	}
+	r.until(6 * des.Minute)
+	require.Equal(t, BadConstraints, j.Reason())
+	runs := r.backfill.runs
+	r.until(des.Hour)
+	require.Equal(t, runs, r.backfill.runs, "nothing changes")
+}
+
 // A job that comes leaves the weights of nodes as they are that are not listed for it.
 func TestNodesThatAreNotListedKeepTheirWeights(t *testing.T) {
 	r := newRuled(t, "GresTypes=gpu\nNodeName=n1 CPUs=4\nNodeName=n2 CPUs=2 Gres=gpu:2\nPartitionName=all Nodes=ALL\nSelectTypeParameters=CR_Core\n", "")
