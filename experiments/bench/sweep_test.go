@@ -3,6 +3,7 @@ package bench_test
 import (
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"runtime"
 	"strconv"
@@ -29,17 +30,29 @@ func sweepTime(tb testing.TB, study string, workers int) (clock time.Duration, c
 	return time.Since(began), c
 }
 
-// BenchmarkSweepWorkers sets two workers against one, in turns.
+// BenchmarkSweepWorkers sets two workers against one, in turns. Two studies side by side, each with
+// one worker, share nothing but the machine: their gain over one is what two of its cores allow.
 func BenchmarkSweepWorkers(b *testing.B) {
 	study := studyOf(b, "traces: ['lublin:jobs=5000']\npolicies: [easy]\nload: 0.9\nreplications: 100\n")
-	var one, two time.Duration
+	var one, two, apart time.Duration
 	for range b.N {
 		t, _ := sweepTime(b, study, 1)
 		one += t
 		t, _ = sweepTime(b, study, 2)
 		two += t
+		began := time.Now()
+		var both [2]*exec.Cmd
+		for i := range both {
+			both[i] = process(roleCommand, "sweep", study, "--out", filepath.Join(b.TempDir(), "out"), "--workers", "1")
+			require.NoError(b, both[i].Start())
+		}
+		for _, cmd := range both {
+			require.NoError(b, cmd.Wait())
+		}
+		apart += time.Since(began)
 	}
 	b.ReportMetric(one.Seconds()/two.Seconds(), "one/two")
+	b.ReportMetric(2*one.Seconds()/apart.Seconds(), "one/two-apart")
 	b.ReportMetric(one.Seconds()/float64(b.N), "s-one")
 }
 
