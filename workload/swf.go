@@ -199,15 +199,7 @@ func (r *Reader) Report() *Report {
 
 // Records yields the records that are left. The record is only valid until the
 // next one is asked for. Ask Err afterwards.
-func (r *Reader) Records() iter.Seq[*Record] {
-	return func(yield func(*Record) bool) {
-		for r.Next() {
-			if !yield(&r.record) {
-				return
-			}
-		}
-	}
-}
+func (r *Reader) Records() iter.Seq[*Record] { return LogReader{r}.Records() }
 
 // Next reads the next record and reports whether there is one.
 func (r *Reader) Next() bool {

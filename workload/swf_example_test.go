@@ -62,14 +62,15 @@ func ExampleReader() {
 	// <nil> [line 7: field 4 (run time): text where a number belongs: "ten"]
 }
 
-// Transformations wrap around each other; here they cut a log and write it.
+// Records are written as they are read; here all but the first one.
 func ExampleWriter() {
 	r := workload.NewReader(strings.NewReader(log))
 	w := workload.NewWriter(os.Stdout)
 	header := r.Header().Clone()
 	header.Set("MaxJobs", "2")
 	w.WriteHeader(header)
-	for rec := range workload.ShiftToZero(workload.Skip(r.Records(), 1)) {
+	r.Next()
+	for rec := range r.Records() {
 		w.Write(rec)
 	}
 	fmt.Println(w.Flush(), r.Err())
@@ -78,7 +79,7 @@ func ExampleWriter() {
 	// ; MaxProcs: 64
 	// ; Note: job 3 was cancelled while it waited
 	// ; MaxJobs: 2
-	// 2 0 0 50 -1 -1 -1 4 40 -1 1 1 -1 -1 -1 -1 -1 -1
-	// 3 5 9 0 -1 -1 -1 4 40 -1 5 2 -1 -1 -1 -1 -1 -1
+	// 2 5 0 50 -1 -1 -1 4 40 -1 1 1 -1 -1 -1 -1 -1 -1
+	// 3 10 9 0 -1 -1 -1 4 40 -1 5 2 -1 -1 -1 -1 -1 -1
 	// <nil> <nil>
 }

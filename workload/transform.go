@@ -13,54 +13,40 @@ import (
 )
 
 // This file chooses a part of a workload and moves its submissions. The same
-// rule, type selection, serves the jobs of a trace, its records, and the
-// functions below, which are for sequences of any origin. They can be wrapped
-// around each other:
-//
-//	workload.ShiftToZero(workload.First(workload.Skip(jobs, 1000), 5000))
+// rule, type selection, serves the jobs of a trace, its records, and First and
+// ScaleArrivals, which are for jobs of any origin.
 
-// Submission is a record or a job: a value that has an instant of submission. A record handed from
+// submission is a record or a job: a value that has an instant of submission. A record handed from
 // one function to the next is valid until the next one is asked for; a function that keeps records
 // keeps copies.
-type Submission interface{ *Record | *entity.Job }
+type submission interface{ *Record | *entity.Job }
 
 // submitOf is the instant of submission of a record or a job, which may be changed.
-func submitOf[S Submission](s S) *des.Time {
+func submitOf[S submission](s S) *des.Time {
 	switch s := any(s).(type) {
 	case *Record:
 		return &s.Submit
 	case *entity.Job:
 		return &s.Submit
 	}
-	return nil // no other type is a Submission
+	return nil // no other type is a submission
 }
 
-// Skip yields all elements but the first n.
-func Skip[S Submission](seq iter.Seq[S], n int64) iter.Seq[S] {
-	return choose(seq, selection{skip: n, first: all, factor: 1})
-}
-
-// First yields the first n elements, and asks seq for no more.
-func First[S Submission](seq iter.Seq[S], n int64) iter.Seq[S] {
+// First yields the first n jobs, and asks seq for no more.
+func First(seq iter.Seq[*entity.Job], n int64) iter.Seq[*entity.Job] {
 	return choose(seq, selection{first: max(n, 0), factor: 1})
-}
-
-// ShiftToZero moves all submissions by the same time, so that the first one is
-// at 0.
-func ShiftToZero[S Submission](seq iter.Seq[S]) iter.Seq[S] {
-	return choose(seq, selection{first: all, factor: 1, shift: true})
 }
 
 // ScaleArrivals multiplies the times between submissions by a factor above 0;
 // the first submission stays where it is. To offer the load F instead of L,
 // scale by L/F.
-func ScaleArrivals[S Submission](seq iter.Seq[S], factor float64) iter.Seq[S] {
+func ScaleArrivals(seq iter.Seq[*entity.Job], factor float64) iter.Seq[*entity.Job] {
 	return choose(seq, selection{first: all, factor: factor})
 }
 
 // inOrder sorts by submission. Equal submissions keep their order. It keeps all elements
 // in memory.
-func inOrder[S Submission](seq iter.Seq[S]) iter.Seq[S] {
+func inOrder[S submission](seq iter.Seq[S]) iter.Seq[S] {
 	return func(yield func(S) bool) {
 		var all []S
 		for s := range seq {
@@ -79,12 +65,12 @@ func inOrder[S Submission](seq iter.Seq[S]) iter.Seq[S] {
 }
 
 // sortBySubmission sorts by submission; equal submissions keep their order.
-func sortBySubmission[S Submission](all []S) {
+func sortBySubmission[S submission](all []S) {
 	slices.SortStableFunc(all, func(a, b S) int { return cmp.Compare(*submitOf(a), *submitOf(b)) })
 }
 
 // choose applies a selection to a sequence.
-func choose[S Submission](seq iter.Seq[S], by selection) iter.Seq[S] {
+func choose[S submission](seq iter.Seq[S], by selection) iter.Seq[S] {
 	return func(yield func(S) bool) {
 		part := by // every range begins again with the whole selection
 		if part.full() {

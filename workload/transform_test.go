@@ -29,11 +29,11 @@ func TestTransformationsOfJobs(t *testing.T) {
 		"first":          {First(arrivingAt(1, 2, 3), 2), []float64{1, 2}},
 		"first of fewer": {First(arrivingAt(1), 2), []float64{1}},
 		"first none":     {First(arrivingAt(1), 0), nil},
-		"skip":           {Skip(arrivingAt(1, 2, 3), 2), []float64{3}},
-		"shift":          {ShiftToZero(arrivingAt(5, 7, 7)), []float64{0, 2, 2}},
+		"skip":           {choose(arrivingAt(1, 2, 3), selection{skip: 2, first: all, factor: 1}), []float64{3}},
+		"shift":          {choose(arrivingAt(5, 7, 7), selection{first: all, factor: 1, shift: true}), []float64{0, 2, 2}},
 		"scale":          {ScaleArrivals(arrivingAt(5, 7, 8), 1.5), []float64{5, 8, 9.5}},
 		"sort":           {inOrder(arrivingAt(5, 1, 7)), []float64{1, 5, 7}},
-		"composed":       {ShiftToZero(First(Skip(inOrder(arrivingAt(5, 1, 7, 9)), 1), 2)), []float64{0, 2}},
+		"composed":       {choose(inOrder(arrivingAt(5, 1, 7, 9)), selection{skip: 1, first: 2, factor: 1, shift: true}), []float64{0, 2}},
 	} {
 		require.Equal(t, c.want, submits(slices.Collect(c.seq)), name)
 		require.Equal(t, c.want, submits(slices.Collect(c.seq)), "%s: every range begins anew", name)

@@ -81,16 +81,16 @@ func Read(run *results.Run) (*Log, error) {
 	return l, nil
 }
 
-// Line says one thing that happened, or held, from the instant At on.
-type Line struct {
+// line says one thing that happened, or held, from the instant At on.
+type line struct {
 	At   des.Time
 	Text string
 }
 
-func (l Line) String() string { return fmt.Sprintf("%12v s  %s", l.At, l.Text) }
+func (l line) String() string { return fmt.Sprintf("%12v s  %s", l.At, l.Text) }
 
 // dated returns the line with its date, if the date of time 0 is known.
-func (l Line) dated(zero time.Time) string {
+func (l line) dated(zero time.Time) string {
 	if zero.IsZero() {
 		return l.String()
 	}
@@ -119,7 +119,7 @@ type Story struct {
 	job   rows.Job
 	title string
 	// Lines are in order of time.
-	Lines []Line
+	Lines []line
 	// zero is the date of time 0; the zero Time if nobody knows.
 	zero time.Time
 }
@@ -221,13 +221,13 @@ func (l *Log) tell(j rows.Job, decisions []rows.Decision, attempts []rows.Attemp
 	// Phase 4: the end of the wait and of the job. Lines of one instant stay in the order of the
 	// phases.
 	s.end(held, len(l.sites) > 0)
-	slices.SortStableFunc(s.Lines, func(a, b Line) int { return cmp.Compare(a.At, b.At) })
+	slices.SortStableFunc(s.Lines, func(a, b line) int { return cmp.Compare(a.At, b.At) })
 	return s
 }
 
 // add adds a line. Texts from files are made harmless for a terminal.
 func (s *Story) add(at des.Time, text string) {
-	s.Lines = append(s.Lines, Line{at, printed.Text(text)})
+	s.Lines = append(s.Lines, line{at, printed.Text(text)})
 }
 
 // end tells how the waiting came to its end. held is the number of things that held the job. On a

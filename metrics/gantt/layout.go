@@ -155,9 +155,9 @@ func count(text string) int {
 	return n
 }
 
-// Layout is the position of the jobs of a run, with its owners' jobs and its outages, in the order
+// layout is the position of the jobs of a run, with its owners' jobs and its outages, in the order
 // of the files.
-type Layout struct {
+type layout struct {
 	Pieces []Piece
 	// Placed tells that the files say who had which processors; otherwise Pieces are incomplete.
 	Placed bool
@@ -171,8 +171,8 @@ type Layout struct {
 // Place finds out who had which rows of the lanes: from tasks, if nodes have names; otherwise from
 // attempts, if there are any, and from jobs, site by site. jobs are those of the run. An open lane
 // grows by the processors that jobs name.
-func Place(run *results.Run, jobs []rows.Job, lanes []*Lane, until des.Time) (*Layout, error) {
-	l := &Layout{Placed: true, until: until}
+func Place(run *results.Run, jobs []rows.Job, lanes []*Lane, until des.Time) (*layout, error) {
+	l := &layout{Placed: true, until: until}
 	attempts, err := run.Attempts()
 	if err != nil {
 		return nil, err
@@ -204,7 +204,7 @@ func Place(run *results.Run, jobs []rows.Job, lanes []*Lane, until des.Time) (*L
 
 // placeSite draws what a site of the run had. If it is one of several sites, its files are its
 // own.
-func (l *Layout) placeSite(run *results.Run, jobs []rows.Job, attempts []rows.Attempt, lane *Lane) error {
+func (l *layout) placeSite(run *results.Run, jobs []rows.Job, attempts []rows.Attempt, lane *Lane) error {
 	if len(run.Sites) == 0 {
 		return l.placeJobs(run, jobs, attempts, lane)
 	}
@@ -223,7 +223,7 @@ func (l *Layout) placeSite(run *results.Run, jobs []rows.Job, attempts []rows.At
 }
 
 // placeJobs draws the processors of attempts and jobs.
-func (l *Layout) placeJobs(r *results.Run, jobs []rows.Job, attempts []rows.Attempt, lane *Lane) error {
+func (l *layout) placeJobs(r *results.Run, jobs []rows.Job, attempts []rows.Attempt, lane *Lane) error {
 	// Where no file of attempts says how the last attempt of a job ended, as without such a file
 	// or of a job that was running when the run was stopped, the job itself tells that attempt.
 	over := map[int64]bool{} // jobs whose last attempt is over
@@ -260,7 +260,7 @@ func (l *Layout) placeJobs(r *results.Run, jobs []rows.Job, attempts []rows.Atte
 // addRanges adds a piece for each range of processors. If the text does not name as many
 // processors as the job has, it is their number, or empty: then the job cannot be placed. An
 // attempt of no length needs no place.
-func (l *Layout) addRanges(p Piece, allocated string, processors int, lane *Lane) error {
+func (l *layout) addRanges(p Piece, allocated string, processors int, lane *Lane) error {
 	if !l.Placed || p.From == rows.None || p.To == rows.None {
 		return nil
 	}
@@ -290,7 +290,7 @@ func (l *Layout) addRanges(p Piece, allocated string, processors int, lane *Lane
 }
 
 // addEach adds a piece of one row for each processor or node that is there.
-func (l *Layout) addEach(p Piece, ranges []procset.Range, lane *Lane) {
+func (l *layout) addEach(p Piece, ranges []procset.Range, lane *Lane) {
 	for _, r := range ranges {
 		for n := r.First; n <= r.Last; n++ {
 			l.addRow(p, lane.RowOf(int64(n)))
@@ -299,7 +299,7 @@ func (l *Layout) addEach(p Piece, ranges []procset.Range, lane *Lane) {
 }
 
 // addRow adds a piece of one row, if there is such a row; row is -1 otherwise.
-func (l *Layout) addRow(p Piece, row int) {
+func (l *layout) addRow(p Piece, row int) {
 	if row >= 0 && p.To >= p.From {
 		p.Row, p.Rows = row, 1
 		l.Pieces = append(l.Pieces, p)
@@ -307,7 +307,7 @@ func (l *Layout) addRow(p Piece, row int) {
 }
 
 // placeTasks draws the spans of nodes, each in its row. Overheads are in the file of attempts.
-func (l *Layout) placeTasks(tasks []rows.Task, attempts []rows.Attempt, lanes []*Lane) {
+func (l *layout) placeTasks(tasks []rows.Task, attempts []rows.Attempt, lanes []*Lane) {
 	type try struct {
 		job    int64
 		number int
@@ -357,7 +357,7 @@ func (l *Layout) placeTasks(tasks []rows.Task, attempts []rows.Attempt, lanes []
 
 // placeOutages draws what was out of service. Nothing can be drawn of an outage that does not say
 // which processors it was.
-func (l *Layout) placeOutages(outages []rows.Outage, lane *Lane) {
+func (l *layout) placeOutages(outages []rows.Outage, lane *Lane) {
 	for _, o := range outages {
 		if ranges, err := procset.Parse(o.Node); err == nil && o.Site == lane.Site {
 			l.addEach(Piece{Job: -1, From: o.From, To: min(o.To, l.until), Kind: OutagePiece}, ranges, lane)

@@ -140,7 +140,7 @@ var Decisions = File[Decision]{
 }
 
 // slurmEvents is slurm-events.csv, whose rows package slurm writes.
-var slurmEvents = Schema{
+var slurmEvents = schema{
 	Name:  "slurm-events.csv",
 	when:  "with [`--slurm`](slurm.md)",
 	text:  "A row for each event of jobs and operators, in their order, with the columns and words of recordings of real controllers. Times are whole seconds since the controller began, rounded down.",

@@ -22,7 +22,7 @@ const (
 )
 
 // section is what the page says of a file.
-func (s *Schema) section() string {
+func (s *schema) section() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "\n## %s\n\n%s", s.Name, s.text)
 	if s.when != "" {

@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// Schema describes one kind of file.
-type Schema struct {
+// schema describes one kind of file.
+type schema struct {
 	// Name, when, text and notes have the same meaning as in File.
 	Name, when, text, notes string
 	// Columns stand in the order of the file.
@@ -17,8 +17,8 @@ type Schema struct {
 }
 
 // schema returns what people and programs can ask about the file.
-func (f File[T]) schema() Schema {
-	s := Schema{Name: f.Name, when: f.when, text: f.text, notes: f.notes, Columns: make([]meaning, 0, len(f.Columns))}
+func (f File[T]) schema() schema {
+	s := schema{Name: f.Name, when: f.when, text: f.text, notes: f.notes, Columns: make([]meaning, 0, len(f.Columns))}
 	for _, c := range f.Columns {
 		s.Columns = append(s.Columns, c.meaning)
 	}
@@ -27,7 +27,7 @@ func (f File[T]) schema() Schema {
 
 // Header returns the columns that the first line of a file names, or an error if one of them
 // is not known or out of order.
-func (s *Schema) Header(names []string) ([]meaning, error) {
+func (s *schema) Header(names []string) ([]meaning, error) {
 	var found []meaning
 	at := 0
 	for _, name := range names {
@@ -43,7 +43,7 @@ func (s *Schema) Header(names []string) ([]meaning, error) {
 
 // Schemas returns the schemas of all files with columns that a run may leave, in the order of the
 // reference page. (requests.csv is a job file, which package workload/jobfile explains.)
-func Schemas() []Schema {
+func Schemas() []schema {
 	phase := slurmEvents
 	phase.Name = "slurm-events-POLICY.csv"
 	phase.when = "for each [phase](slurm.md#rules-exact-phase-unknown), such as `slurm:phase=17`"
@@ -51,7 +51,7 @@ func Schemas() []Schema {
 	all.Name, all.when = "controller-events.csv", "with all events, if slurm-events.csv is plain; for a phase, controller-events-POLICY.csv"
 	allOfPhase.Name = "controller-events-POLICY.csv"
 	allOfPhase.when = all.when + ", for each phase"
-	return []Schema{
+	return []schema{
 		Jobs.schema(), Attempts.schema(), Events.schema(), Decisions.schema(), Queue.schema(), slurmEvents, phase, all, allOfPhase, Spreads.schema(),
 		Capacities.schema(), Power.schema(), Energies.schema(), Summaries.schema(), Accuracies.schema(), Clusters.schema(),
 		Nodes.schema(), Tasks.schema(), OwnTasks.schema(), Accounts.schema(), Owners.schema(), Prices.schema(), Outages.schema(),
@@ -61,14 +61,14 @@ func Schemas() []Schema {
 
 // SchemaOf returns the schema of the file with that name, such as "jobs-easy.csv"; ok is false of
 // a file that Schemas does not have.
-func SchemaOf(name string) (s Schema, ok bool) {
+func SchemaOf(name string) (s schema, ok bool) {
 	for _, s := range Schemas() {
 		prefix, more := strings.CutSuffix(s.Name, policyMark+".csv")
 		if name == s.Name || more && strings.HasPrefix(name, prefix) && strings.HasSuffix(name, ".csv") {
 			return s, true
 		}
 	}
-	return Schema{}, false
+	return schema{}, false
 }
 
 // policyMark stands in names of files for the name of a policy.

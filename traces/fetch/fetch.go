@@ -48,9 +48,9 @@ type Options struct {
 	transport http.RoundTripper
 }
 
-// Fetched describes a fetched log. Its fields with JSON names stand beside the log in
+// fetched describes a fetched log. Its fields with JSON names stand beside the log in
 // NAME.swf.gz.json.
-type Fetched struct {
+type fetched struct {
 	Name string `json:"name"`
 	URL  string `json:"url"`
 	// SHA256 and Size, in bytes, are of the file as it is stored, packed.
@@ -104,7 +104,7 @@ var (
 //
 // If the network fails or ctx ends, and a part of the file was kept, the error is a *partError, and
 // the same call continues. The error is a *busyError if another process is fetching the log.
-func Log(ctx context.Context, name string, o Options) (*Fetched, error) {
+func Log(ctx context.Context, name string, o Options) (*fetched, error) {
 	name = traces.Stem(name)
 	from, err := o.complete(name)
 	if err != nil {
@@ -172,8 +172,8 @@ func (o *Options) complete(name string) (*url.URL, error) {
 // keep gives the part, which is the whole file and was checked, the name of the log, and writes its
 // record. The record comes first: a log without one would look as if somebody had put it there by
 // hand. A file of the same log that was packed in another way goes.
-func (p *part) keep(name, ending, sum string) (*Fetched, error) {
-	f := &Fetched{
+func (p *part) keep(name, ending, sum string) (*fetched, error) {
+	f := &fetched{
 		Name: name, URL: p.URL, SHA256: sum, Size: p.size, ETag: p.meta.ETag, LastModified: p.meta.LastModified, Fetched: time.Now().UTC().Truncate(time.Second),
 		Path: filepath.Join(p.dir, name+ending), Checked: p.SHA256 != "", Resumed: p.resumed,
 	}
@@ -225,13 +225,13 @@ func record(path string) string { return path + ".json" }
 
 // there returns a log that has been fetched before. Its checksum, computed anew, must be sum or,
 // if that is "", the one of its record.
-func there(name, path, sum string) (*Fetched, error) {
+func there(name, path, sum string) (*fetched, error) {
 	file, err := os.Open(path)
 	if err != nil {
 		return nil, err
 	}
 	defer file.Close()
-	f := &Fetched{Name: name}
+	f := &fetched{Name: name}
 	_ = readJSON(record(path), f) // whoever put the log there by hand wrote no record
 	sum = cmp.Or(sum, f.SHA256)
 	if f.SHA256, f.Size, err = sumOf(file); err != nil {

@@ -157,9 +157,9 @@ func TestALogIsFetchedWithItsRecord(t *testing.T) {
 	require.False(t, f.Checked, "nothing was known of it")
 	require.Equal(t, "identity", a.asked[0].Header.Get("Accept-Encoding"), "or it could come packed once more")
 
-	var kept Fetched
+	var kept fetched
 	require.NoError(t, readJSON(record(f.Path), &kept))
-	require.Equal(t, Fetched{Name: name, URL: o.URL, SHA256: f.SHA256, Size: size, ETag: `"one"`, LastModified: "Wed, 01 Jan 2020 00:00:00 GMT", Fetched: f.Fetched}, kept)
+	require.Equal(t, fetched{Name: name, URL: o.URL, SHA256: f.SHA256, Size: size, ETag: `"one"`, LastModified: "Wed, 01 Jan 2020 00:00:00 GMT", Fetched: f.Fetched}, kept)
 	require.WithinDuration(t, time.Now(), kept.Fetched, time.Minute)
 	require.Equal(t, f.Path, traces.Cached(dir, name))
 
@@ -661,7 +661,7 @@ func TestAServerThatFallsSilentIsGivenUp(t *testing.T) {
 
 func TestAServerThatIsSlowIsWaitedFor(t *testing.T) {
 	a, dir := serve(t, gzipped(swf(1, 1000))), t.TempDir()
-	var f *Fetched
+	var f *fetched
 	patiently(t, func(patience time.Duration) bool { // it is less than all of the log takes
 		a.does(func(w http.ResponseWriter, _ *http.Request) bool {
 			for i := range 10 {

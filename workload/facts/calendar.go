@@ -16,15 +16,15 @@ type Arrivals struct {
 	Zone  string `json:"time_zone"`
 	Start string `json:"start,omitempty"` // time 0 of the log on that clock (RFC 3339)
 	// Hours are from 0 to 23, Days from Sunday to Saturday.
-	Hours [24]Rush `json:"hours"`
-	Days  [7]Rush  `json:"weekdays"`
+	Hours [24]rush `json:"hours"`
+	Days  [7]rush  `json:"weekdays"`
 
 	sample *Sample // hours
 }
 
-// Rush sums up the jobs that are submitted in the same hour of all days, or on the same day of all
+// rush sums up the jobs that are submitted in the same hour of all days, or on the same day of all
 // weeks.
-type Rush struct {
+type rush struct {
 	Jobs  int64   `json:"jobs"`
 	Share float64 `json:"share"` // of all jobs
 	Work  float64 `json:"processor_hours"`
@@ -90,7 +90,7 @@ func (c *calendar) clock(t des.Time) (hour, day int, summer bool) {
 // add takes in a submission, of work in processor hours. Submissions come in order.
 func (c *calendar) add(submit des.Time, user int64, work float64) {
 	hour, day, summer := c.clock(submit)
-	for _, r := range []*Rush{&c.arrivals.Hours[hour], &c.arrivals.Days[day]} {
+	for _, r := range []*rush{&c.arrivals.Hours[hour], &c.arrivals.Days[day]} {
 		r.Jobs++
 		r.Work += work
 	}
@@ -127,7 +127,7 @@ func (c *calendar) add(submit des.Time, user int64, work float64) {
 // that was submitted in it over what the machine can do in that time; its utilization is what the
 // machine did, which may be of jobs of earlier weeks. So a week may have one without the other.
 func (c *calendar) conclude(last des.Time, processors int, r *recorded) (Arrivals, []Week) {
-	for _, all := range [][]Rush{c.arrivals.Hours[:], c.arrivals.Days[:]} {
+	for _, all := range [][]rush{c.arrivals.Hours[:], c.arrivals.Days[:]} {
 		var jobs int64
 		for _, r := range all {
 			jobs += r.Jobs

@@ -8,8 +8,8 @@ import (
 	"github.com/gridslot/gridslot/workload"
 )
 
-// Column describes the values of jobs in a column that SWF does not have: numbers or text.
-type Column struct {
+// column describes the values of jobs in a column that SWF does not have: numbers or text.
+type column struct {
 	Name    string        `json:"name"`
 	Unit    string        `json:"unit,omitempty"`
 	Known   int64         `json:"jobs"`              // that say anything
@@ -17,11 +17,11 @@ type Column struct {
 	// Outside are numbers that Numbers has not got: negative, or of 1e15 or more.
 	Outside  int64         `json:"outside,omitempty"`
 	Distinct int           `json:"distinct,omitempty"` // texts
-	Popular  []PopularText `json:"popular,omitempty"`  // at most ten
+	Popular  []popularText `json:"popular,omitempty"`  // at most ten
 }
 
-// PopularText is a text and how many jobs say it.
-type PopularText struct {
+// popularText is a text and how many jobs say it.
+type popularText struct {
 	Text  string  `json:"text"`
 	Jobs  int64   `json:"jobs"`
 	Share float64 `json:"share"`
@@ -70,15 +70,15 @@ func (c *columnTally) add(v workload.Value) {
 }
 
 // conclude tells what was found of that many jobs in all.
-func (c *columnTally) conclude(jobs int64) Column {
-	all := Column{
+func (c *columnTally) conclude(jobs int64) column {
+	all := column{
 		Name: c.column.Name, Unit: c.column.Unit, Known: c.known,
 		Numbers: c.numbers.distributionIf(), Outside: c.outside, Distinct: len(c.texts),
 	}
 	for text, n := range c.texts {
-		all.Popular = append(all.Popular, PopularText{text, n, share(n, jobs)})
+		all.Popular = append(all.Popular, popularText{text, n, share(n, jobs)})
 	}
-	slices.SortFunc(all.Popular, func(a, b PopularText) int { return cmp.Or(cmp.Compare(b.Jobs, a.Jobs), cmp.Compare(a.Text, b.Text)) })
+	slices.SortFunc(all.Popular, func(a, b popularText) int { return cmp.Or(cmp.Compare(b.Jobs, a.Jobs), cmp.Compare(a.Text, b.Text)) })
 	all.Popular = all.Popular[:min(len(all.Popular), topOwners)]
 	return all
 }

@@ -70,7 +70,7 @@ func TestColumnsBeyondSWFAreSummedUp(t *testing.T) {
 	energy, qos := f.Columns[0], f.Columns[1]
 	require.Equal(t, []any{"energy", "J", int64(5), int64(2), int64(3)}, []any{energy.Name, energy.Unit, energy.Known, energy.Outside, energy.Numbers.N})
 	require.Equal(t, []float64{0, 3, 10.5}, []float64{energy.Numbers.Least, energy.Numbers.Median, energy.Numbers.Greatest})
-	require.Equal(t, Column{Name: "qos", Known: 5, Distinct: 2, Popular: []PopularText{{"high", 3, 0.5}, {"low", 2, 2.0 / 6}}}, qos)
+	require.Equal(t, column{Name: "qos", Known: 5, Distinct: 2, Popular: []popularText{{"high", 3, 0.5}, {"low", 2, 2.0 / 6}}}, qos)
 	require.Equal(t, "anna", f.Owners[0].Top[0].Name)
 
 	all := Compare(f, f)

@@ -25,7 +25,7 @@ type Facts struct {
 	// scheduler is told, whether the log has it or not.
 	Accuracy float64 `json:"-"`
 
-	Sizes       Sizes        `json:"sizes"`
+	Sizes       sizes        `json:"sizes"`
 	Runtimes    Distribution `json:"runtimes"`
 	Estimates   *Estimates   `json:"estimates,omitempty"`
 	Correlation Correlation  `json:"size_runtime_correlation"`
@@ -34,21 +34,21 @@ type Facts struct {
 	Weeks       []Week       `json:"weeks,omitempty"`
 
 	Waits           *Distribution `json:"waits,omitempty"`
-	Recorded        *Recorded     `json:"recorded_schedule,omitempty"`
+	Recorded        *schedule     `json:"recorded_schedule,omitempty"`
 	UsedMemory      *Distribution `json:"used_memory,omitempty"`      // kB a processor
 	RequestedMemory *Distribution `json:"requested_memory,omitempty"` // kB a processor
 
-	Owners       []Owners      `json:"owners,omitempty"`
-	Statuses     []Status      `json:"statuses,omitempty"`
-	Repeats      *Repeats      `json:"repeats,omitempty"`
-	Dependencies *Dependencies `json:"dependencies,omitempty"`
-	Columns      []Column      `json:"columns,omitempty"` // beyond those of SWF
+	Owners       []owners      `json:"owners,omitempty"`
+	Statuses     []status      `json:"statuses,omitempty"`
+	Repeats      *repetition   `json:"repeats,omitempty"`
+	Dependencies *dependencies `json:"dependencies,omitempty"`
+	Columns      []column      `json:"columns,omitempty"` // beyond those of SWF
 
-	Oddities []Oddity `json:"oddities"`
+	Oddities []oddity `json:"oddities"`
 }
 
-// Sizes are the processors that jobs want.
-type Sizes struct {
+// sizes are the processors that jobs want.
+type sizes struct {
 	Distribution
 	Serial       float64 `json:"serial"`        // share of jobs of one processor
 	PowersOfTwo  float64 `json:"powers_of_two"` // share of the others whose size is a power of two
@@ -64,7 +64,7 @@ type Estimates struct {
 	Deciles [10]float64 `json:"accuracy_deciles"`
 	AtLimit float64     `json:"at_limit"` // share of jobs that ran as long as estimated, or up to a minute longer
 	Beyond  float64     `json:"beyond"`   // share of jobs that ran longer than that
-	Popular []Popular   `json:"popular"`  // the most frequent estimates, at most ten
+	Popular []popular   `json:"popular"`  // the most frequent estimates, at most ten
 
 	Accuracy Distribution `json:"accuracy"` // runtime by estimate, kept to a millionth
 }
@@ -73,8 +73,8 @@ type Estimates struct {
 // for it: systems check only from time to time.
 const killedWithin = 60 * des.Second
 
-// Popular is a value and the number of jobs that have it; Share is their part of all jobs, 0 to 1.
-type Popular struct {
+// popular is a value and the number of jobs that have it; Share is their part of all jobs, 0 to 1.
+type popular struct {
 	Value float64 `json:"value"`
 	Jobs  int64   `json:"jobs"`
 	Share float64 `json:"share"`
@@ -88,8 +88,8 @@ type Correlation struct {
 	Logarithms *float64 `json:"logarithms"`
 }
 
-// Status counts the jobs with one code of field 11.
-type Status struct {
+// status counts the jobs with one code of field 11.
+type status struct {
 	Code  int64   `json:"code"`
 	Name  string  `json:"name"`
 	Jobs  int64   `json:"jobs"`
@@ -103,8 +103,8 @@ var statusNames = map[int64]string{
 	workload.StatusCancelled: "cancelled", workload.Unknown: "unknown",
 }
 
-// Dependencies are jobs that name a preceding one (field 17).
-type Dependencies struct {
+// dependencies are jobs that name a preceding one (field 17).
+type dependencies struct {
 	Jobs       int64         `json:"jobs"`
 	Share      float64       `json:"share"`
 	ThinkTimes *Distribution `json:"think_times,omitempty"`
@@ -328,7 +328,7 @@ func (c *collector) facts() *Facts {
 	f.Statuses = c.concludeStatuses()
 	f.Repeats = c.repeats.conclude(f.Jobs)
 	if c.follows > 0 {
-		f.Dependencies = &Dependencies{c.follows, share(c.follows, f.Jobs), c.thinkTimes.distributionIf()}
+		f.Dependencies = &dependencies{c.follows, share(c.follows, f.Jobs), c.thinkTimes.distributionIf()}
 	}
 	// The schedule comes before the weeks, which have its utilization, and the oddities come last: their
 	// rules look at what was found.
@@ -356,24 +356,24 @@ func (c *collector) concludeEstimates() *Estimates {
 }
 
 // concludeStatuses has the statuses that jobs have, by their codes.
-func (c *collector) concludeStatuses() (all []Status) {
+func (c *collector) concludeStatuses() (all []status) {
 	for _, code := range slices.Sorted(maps.Keys(c.statuses)) {
 		n := c.statuses[code]
-		all = append(all, Status{code, cmp.Or(statusNames[code], "not in the format"), n, share(n, c.f.Jobs)})
+		all = append(all, status{code, cmp.Or(statusNames[code], "not in the format"), n, share(n, c.f.Jobs)})
 	}
 	return all
 }
 
 // popular are the most frequent values, equally frequent ones ascending.
-func (s *Sample) popular(most int) []Popular {
-	all := slices.Collect(func(yield func(Popular) bool) {
+func (s *Sample) popular(most int) []popular {
+	all := slices.Collect(func(yield func(popular) bool) {
 		for v, n := range s.Values() {
-			if !yield(Popular{v, n, share(n, s.n)}) {
+			if !yield(popular{v, n, share(n, s.n)}) {
 				return
 			}
 		}
 	})
-	slices.SortStableFunc(all, func(a, b Popular) int { return cmp.Compare(b.Jobs, a.Jobs) })
+	slices.SortStableFunc(all, func(a, b popular) int { return cmp.Compare(b.Jobs, a.Jobs) })
 	return all[:min(most, len(all))]
 }
 

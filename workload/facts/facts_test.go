@@ -74,7 +74,7 @@ func TestFactsOfALogComputedByHand(t *testing.T) {
 	require.Equal(t, [10]float64{0: 0.2, 3: 0.2, 9: 0.6}, e.Deciles)
 	require.InDelta(t, 0.4, e.AtLimit, 1e-12, "jobs 1 and 5")
 	require.InDelta(t, 0.2, e.Beyond, 1e-12, "job 3 by 61 s")
-	require.Equal(t, []Popular{{100, 4, 0.8}, {3600, 1, 0.2}}, e.Popular)
+	require.Equal(t, []popular{{100, 4, 0.8}, {3600, 1, 0.2}}, e.Popular)
 	require.InDelta(t, (1+0.3+1.61+0+1.5)/5, e.Accuracy.Mean, 1e-6)
 	require.InDelta(t, (1+0.3+1+0+1+1+1)/7, f.Accuracy, 1e-12)
 
@@ -84,7 +84,7 @@ func TestFactsOfALogComputedByHand(t *testing.T) {
 	require.EqualValues(t, 1, f.RequestedMemory.N)
 
 	// 1 processor in 0-100, 4 in 10-40, 6 in 100-261, 8 in 40000-40100.
-	require.Equal(t, &Recorded{
+	require.Equal(t, &schedule{
 		Jobs: 5, Utilization: (100 + 120 + 966 + 800) / 401000.0, Peak: 8, Idle: 40100 - 261 - 100, LongestIdle: 40000 - 261, IdleFrom: 261,
 	}, f.Recorded)
 
@@ -103,7 +103,7 @@ func TestFactsOfALogComputedByHand(t *testing.T) {
 		codes = append(codes, fmt.Sprint(s.Code, s.Name, s.Jobs))
 	}
 	require.Equal(t, []string{"0failed1", "1completed4", "5cancelled1", "9not in the format1"}, codes)
-	require.Equal(t, Dependencies{2, 2.0 / 7, f.Dependencies.ThinkTimes}, *f.Dependencies)
+	require.Equal(t, dependencies{2, 2.0 / 7, f.Dependencies.ThinkTimes}, *f.Dependencies)
 	require.EqualValues(t, 1, f.Dependencies.ThinkTimes.N)
 	require.Equal(t, 20.0, f.Dependencies.ThinkTimes.Mean)
 	require.Zero(t, f.Repeats.Jobs)
@@ -137,7 +137,7 @@ func kinds(f *Facts) (all []string) {
 	return all
 }
 
-func oddity(t *testing.T, f *Facts, kind string) Oddity {
+func oddityOf(t *testing.T, f *Facts, kind string) oddity {
 	t.Helper()
 	i := slices.Index(kinds(f), kind)
 	require.GreaterOrEqual(t, i, 0, "%s is not among %v", kind, kinds(f))
@@ -358,7 +358,7 @@ func TestTheRecordedScheduleIsThatOfATimeline(t *testing.T) {
 		if day == 1 {
 			stretches = 0 // of seconds
 		}
-		at := slices.IndexFunc(f.Oddities, func(o Oddity) bool { return o.Kind == heldBack })
+		at := slices.IndexFunc(f.Oddities, func(o oddity) bool { return o.Kind == heldBack })
 		require.Equal(t, stretches > 0, at >= 0)
 		if at >= 0 {
 			require.Equal(t, stretches, f.Oddities[at].Count)
@@ -480,8 +480,8 @@ func TestAWeekMayBeOneUsers(t *testing.T) {
 		return all
 	}
 	f, _ := of(t, workload.Options{}, log(11)...)
-	require.EqualValues(t, 1, oddity(t, f, oneUsersWeek).Count)
-	require.Contains(t, oddity(t, f, oneUsersWeek).Text, "in week 3 11 of 21 jobs are user 5's")
+	require.EqualValues(t, 1, oddityOf(t, f, oneUsersWeek).Count)
+	require.Contains(t, oddityOf(t, f, oneUsersWeek).Text, "in week 3 11 of 21 jobs are user 5's")
 	f, _ = of(t, workload.Options{}, log(10)...)
 	require.NotContains(t, kinds(f), oneUsersWeek, "not more than all others")
 	f, _ = of(t, workload.Options{}, append(log(0), lines(36*86400, 5, 19)...)...)
@@ -505,9 +505,9 @@ func TestJobsThatAreHeldBackForLongAreOdd(t *testing.T) {
 	}
 	f, _ := of(t, workload.Options{}, log(43200)...)
 	want := "stretches of 12 hours or more in which jobs of at most one user ran, although another one waited for which processors were free, so that the machine may have been down or dedicated: the longest %s"
-	require.Equal(t, []Oddity{{heldBack, 2, fmt.Sprintf(want, "13.9 hours from Mon 2001-09-10 05:33")}}, f.Oddities)
+	require.Equal(t, []oddity{{heldBack, 2, fmt.Sprintf(want, "13.9 hours from Mon 2001-09-10 05:33")}}, f.Oddities)
 	f, _ = of(t, workload.Options{}, log(43199)...)
-	require.Equal(t, []Oddity{{heldBack, 1, fmt.Sprintf(want, "13.9 hours from Mon 2001-09-10 05:33")}}, f.Oddities)
+	require.Equal(t, []oddity{{heldBack, 1, fmt.Sprintf(want, "13.9 hours from Mon 2001-09-10 05:33")}}, f.Oddities)
 	f, _ = of(t, workload.Options{Reading: workload.Reading{Procs: 3}}, log(43200)...)
 	require.EqualValues(t, 1, f.Oddities[len(f.Oddities)-1].Count, "job 2 did not fit")
 }
@@ -525,8 +525,8 @@ func TestADayWithoutJobsThatShouldHaveComeIsAGap(t *testing.T) {
 		return moved
 	}
 	f, _ := of(t, workload.Options{}, jobs(late(150, 86400-3600)...)...)
-	require.EqualValues(t, 1, oddity(t, f, longGap).Count)
-	require.Contains(t, oddity(t, f, longGap).Text, "1.0 days from 536400 s")
+	require.EqualValues(t, 1, oddityOf(t, f, longGap).Count)
+	require.Contains(t, oddityOf(t, f, longGap).Text, "1.0 days from 536400 s")
 	f, _ = of(t, workload.Options{}, jobs(late(150, 86400-3601)...)...)
 	require.NotContains(t, kinds(f), longGap)
 	// Where less than a job comes in an hour a day without one is nothing.
@@ -579,7 +579,7 @@ func TestManyJobsInOneSecondAreOdd(t *testing.T) {
 	submits = append(submits, 7, 8)
 	submits = append(submits, slices.Repeat([]int{9}, crowd+3)...)
 	f, _ = of(t, workload.Options{}, jobs(submits...)...)
-	o := oddity(t, f, sameSecond)
+	o := oddityOf(t, f, sameSecond)
 	require.EqualValues(t, 2, o.Count)
 	require.Contains(t, o.Text, "53 at 9 s")
 }
@@ -603,9 +603,9 @@ func TestAClockWithoutSummerTimeIsFound(t *testing.T) {
 	f, _ := of(t, workload.Options{}, log(1)...)
 	require.NotContains(t, kinds(f), summerTime, "people keep to the clock")
 	f, _ = of(t, workload.Options{}, log(0)...)
-	require.Contains(t, oddity(t, f, summerTime).Text, "an hour later")
+	require.Contains(t, oddityOf(t, f, summerTime).Text, "an hour later")
 	f, _ = of(t, workload.Options{}, log(2)...)
-	require.Contains(t, oddity(t, f, summerTime).Text, "an hour sooner")
+	require.Contains(t, oddityOf(t, f, summerTime).Text, "an hour sooner")
 	f, _ = of(t, workload.Options{Part: workload.Part{First: 12*90 + 900}}, log(2)...)
 	require.NotContains(t, kinds(f), summerTime, "there are less than a thousand jobs in summer")
 }
@@ -632,25 +632,25 @@ func TestFactsOfRealLogs(t *testing.T) {
 	type want struct {
 		lines, jobs, missing int64
 		tenths               []float64 // percent
-		recorded             *Recorded // or nil
+		recorded             *schedule // or nil
 		odd                  []string
 	}
 	for name, w := range map[string]want{
 		"KTH-SP2-1996-2.1-cln": {28476, 28475, 0, []float64{27, 9, 8, 6, 5, 5, 5, 5, 9, 23},
-			&Recorded{Jobs: 28475, Peak: 104, Above: 20546, Idle: 778944, Utilization: 0.7010568808921391}, []string{overlap, heldBack}},
+			&schedule{Jobs: 28475, Peak: 104, Above: 20546, Idle: 778944, Utilization: 0.7010568808921391}, []string{overlap, heldBack}},
 		"CTC-SP2-1996-3.1-cln.recon":   {77199, 77199, 0, []float64{27, 14, 11, 6, 6, 6, 5, 5, 5, 14}, nil, []string{longGap}},
 		"SDSC-BLUE-2000-4.2-cln.recon": {232542, 232542, 0, []float64{43, 14, 7, 5, 4, 4, 3, 4, 4, 13}, nil, []string{longGap}},
 		"SDSC-SP2-1998-4.2-cln.recon":  {54006, 54006, 0, []float64{38, 16, 7, 6, 5, 4, 4, 4, 4, 12}, nil, []string{oneUsersWeek}},
 		"CEA-Curie-2011-2.1-cln": {312826, 298092, 0, []float64{66, 8, 4, 4, 3, 2, 2, 2, 1, 8},
-			&Recorded{Jobs: 298092, Peak: 91838, Idle: 1432915, Utilization: 0.6194583799820229}, []string{heldBack, longGap, sameSecond}},
+			&schedule{Jobs: 298092, Peak: 91838, Idle: 1432915, Utilization: 0.6194583799820229}, []string{heldBack, longGap, sameSecond}},
 		"LLNL-Atlas-2006-2.1-cln": {43778, 39139, 6275, nil, nil, []string{longGap}},
 		"NASA-iPSC-1993-3.1-cln":  {18239, 18239, 18239, nil, nil, []string{longGap}},
 		"UniLu-Gaia-2014-1": {51987, 51860, 0, nil,
-			&Recorded{Jobs: 51860, Peak: 1978, Idle: 105659, Utilization: 0.4523760635440835}, []string{oneUsersWeek, heldBack, longGap, sameSecond}},
+			&schedule{Jobs: 51860, Peak: 1978, Idle: 105659, Utilization: 0.4523760635440835}, []string{oneUsersWeek, heldBack, longGap, sameSecond}},
 		"RICC-2010-2": {447794, 447786, 2, nil,
-			&Recorded{Jobs: 447786, Peak: 28416, Above: 1823925, Idle: 95049, Utilization: 0.8719155759687766}, []string{oneUsersWeek, overlap, heldBack, longGap, sameSecond}},
+			&schedule{Jobs: 447786, Peak: 28416, Above: 1823925, Idle: 95049, Utilization: 0.8719155759687766}, []string{oneUsersWeek, overlap, heldBack, longGap, sameSecond}},
 		"HPC2N-2002-excerpt": {3170, 3145, 0, nil,
-			&Recorded{Jobs: 3145, Peak: 224, Idle: 1092055, Utilization: 0.39719255854383645}, []string{oneUsersWeek, heldBack, longGap}},
+			&schedule{Jobs: 3145, Peak: 224, Idle: 1092055, Utilization: 0.39719255854383645}, []string{oneUsersWeek, heldBack, longGap}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir := os.Getenv("GRIDSLOT_TRACES")

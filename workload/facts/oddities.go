@@ -9,8 +9,8 @@ import (
 	"github.com/gridslot/gridslot/des"
 )
 
-// Oddity is something that a look should be taken at before a log is used.
-type Oddity struct {
+// oddity is something that a look should be taken at before a log is used.
+type oddity struct {
 	Kind  string `json:"kind"`
 	Count int64  `json:"count"`
 	Text  string `json:"text"`
@@ -92,11 +92,11 @@ func (o *odd) submission(t, before des.Time, first bool) {
 }
 
 // conclude tells the oddities that were found, in the order of the kinds above.
-func (o *odd) conclude(f *Facts, c *calendar, h *held) []Oddity {
-	all := []Oddity{}
+func (o *odd) conclude(f *Facts, c *calendar, h *held) []oddity {
+	all := []oddity{}
 	add := func(kind string, n int64, format string, values ...any) {
 		if n > 0 {
-			all = append(all, Oddity{kind, n, fmt.Sprintf(format, values...)})
+			all = append(all, oddity{kind, n, fmt.Sprintf(format, values...)})
 		}
 	}
 	// Weeks and the schedule in the log.

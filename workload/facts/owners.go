@@ -8,20 +8,20 @@ import (
 	"github.com/gridslot/gridslot/workload"
 )
 
-// Owners are the users of a log, or its groups, executables, queues, partitions.
-type Owners struct {
+// owners are the users of a log, or its groups, executables, queues, partitions.
+type owners struct {
 	Kind    string  `json:"kind"`
 	Number  int     `json:"number"` // that have jobs
 	Unknown int64   `json:"jobs_of_unknown"`
-	Top     []Owner `json:"top"`             // by jobs, at most ten
+	Top     []owner `json:"top"`             // by jobs, at most ten
 	TopJobs float64 `json:"top_share"`       // share of jobs of the first of them
 	Half    int     `json:"half_of_jobs_by"` // the fewest of them that have half of the jobs together
 
 	jobs *Sample // of each
 }
 
-// Owner is one of them.
-type Owner struct {
+// owner is one of them.
+type owner struct {
 	ID        int64   `json:"id"`
 	Name      string  `json:"name,omitempty"` // where the log tells
 	Jobs      int64   `json:"jobs"`
@@ -38,7 +38,7 @@ type tally struct {
 	kind    string
 	field   int // of SWF
 	of      func(*workload.Record) int64
-	all     map[int64]*Owner // by number; at most maxOwners
+	all     map[int64]*owner // by number; at most maxOwners
 	unknown int64            // jobs of no owner, or of one beyond maxOwners
 	jobs    int64            // all jobs
 	work    float64          // of all jobs, in processor hours
@@ -54,7 +54,7 @@ func newTallies() []*tally {
 		{kind: "partitions", field: workload.FieldPartition, of: func(r *workload.Record) int64 { return r.Partition }},
 	}
 	for _, t := range kinds {
-		t.all = map[int64]*Owner{}
+		t.all = map[int64]*owner{}
 	}
 	return kinds
 }
@@ -69,7 +69,7 @@ func (t *tally) add(id int64, work float64) {
 			t.unknown++
 			return
 		}
-		o = &Owner{ID: id}
+		o = &owner{ID: id}
 		t.all[id] = o
 	}
 	o.Jobs++
@@ -80,13 +80,13 @@ func (t *tally) add(id int64, work float64) {
 const topOwners = 10
 
 // conclude tells what was found. Owners come by their jobs, at equal numbers of jobs by their numbers.
-func (t *tally) conclude(names *workload.Names) Owners {
-	o := Owners{Kind: t.kind, Number: len(t.all), Unknown: t.unknown, jobs: newSample(1)}
-	var all []*Owner
+func (t *tally) conclude(names *workload.Names) owners {
+	o := owners{Kind: t.kind, Number: len(t.all), Unknown: t.unknown, jobs: newSample(1)}
+	var all []*owner
 	for _, one := range t.all {
 		all = append(all, one)
 	}
-	slices.SortFunc(all, func(a, b *Owner) int { return cmp.Or(cmp.Compare(b.Jobs, a.Jobs), cmp.Compare(a.ID, b.ID)) })
+	slices.SortFunc(all, func(a, b *owner) int { return cmp.Or(cmp.Compare(b.Jobs, a.Jobs), cmp.Compare(a.ID, b.ID)) })
 	known, so := t.jobs-t.unknown, int64(0) // jobs whose owner is known, and those of the owners so far
 	for i, one := range all {
 		o.jobs.add(one.Jobs)
@@ -108,16 +108,16 @@ func (t *tally) conclude(names *workload.Names) Owners {
 	return o
 }
 
-// Repeats are jobs that a user submits again: of the same executable, size and estimate as that
-// user's job before.
-type Repeats struct {
+// repetition sums up the jobs that a user submits again: of the same executable, size and estimate as
+// the job of that user before.
+type repetition struct {
 	Jobs    int64   `json:"jobs"`
 	Share   float64 `json:"share"`
 	Longest int64   `json:"longest_run"` // of jobs alike, the first included
 	User    int64   `json:"longest_run_user"`
 }
 
-// repeats finds them; see Repeats.
+// repeats finds them; see repetition.
 type repeats struct {
 	last    map[int64]lastJob // of each user; at most maxOwners
 	jobs    int64             // that repeat the one before
@@ -153,9 +153,9 @@ func (r *repeats) add(rec *workload.Record, size int64) {
 }
 
 // conclude is nil for a log without users.
-func (r *repeats) conclude(jobs int64) *Repeats {
+func (r *repeats) conclude(jobs int64) *repetition {
 	if len(r.last) == 0 {
 		return nil
 	}
-	return &Repeats{r.jobs, share(r.jobs, jobs), r.longest, r.user}
+	return &repetition{r.jobs, share(r.jobs, jobs), r.longest, r.user}
 }

@@ -12,8 +12,8 @@ import (
 	"github.com/gridslot/gridslot/workload"
 )
 
-// Recorded is the schedule that the log itself has, of the jobs whose wait it tells.
-type Recorded struct {
+// schedule is the schedule that the log itself has, of the jobs whose wait it tells.
+type schedule struct {
 	Jobs        int64   `json:"jobs"`
 	Utilization float64 `json:"utilization,omitempty"` // busy processor time / (processors x time from the first submission to the last end)
 	Peak        int64   `json:"peak_processors"`       // the most at a time
@@ -178,13 +178,13 @@ func (r *recorded) spend(to des.Time) {
 }
 
 // conclude carries out all changes that are left, and tells the schedule; nil for a log without waits.
-func (r *recorded) conclude(processors int) *Recorded {
+func (r *recorded) conclude(processors int) *schedule {
 	if r.jobs == 0 {
 		return nil
 	}
 	r.advance(math.MaxInt64)
 	r.held.look(false, r.now)
-	rec := &Recorded{Jobs: r.jobs, Idle: r.spells[0].Seconds(), LongestIdle: r.idle.Seconds(), IdleFrom: r.from.Seconds()}
+	rec := &schedule{Jobs: r.jobs, Idle: r.spells[0].Seconds(), LongestIdle: r.idle.Seconds(), IdleFrom: r.from.Seconds()}
 	busy := 0.0
 	for _, level := range slices.Sorted(maps.Keys(r.spells)) {
 		spell := r.spells[level].Seconds()

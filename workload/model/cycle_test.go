@@ -140,8 +140,8 @@ func with(cycle *Cycle) map[string]generator {
 		"downey":    Downey{MeanGap: 600, Cycle: cycle},
 		"feitelson": firstRuns{Feitelson{MeanGap: 600, TimeUnit: 600, Cycle: cycle}},
 		"jann": Jann{Cycle: cycle, Ranges: []JannRange{
-			{Sizes: []SizeCount{{1, 1}}, Gap: HyperErlang{P: 0.5, Order: 1, Rate1: 1.0 / 300, Rate2: 1.0 / 1500}, Run: HyperErlang{P: 1, Order: 1, Rate1: 1, Rate2: 1}},
-			{Sizes: []SizeCount{{2, 1}, {4, 2}}, Gap: HyperErlang{P: 1, Order: 3, Rate1: 1.0 / 600, Rate2: 1}, Run: HyperErlang{P: 1, Order: 1, Rate1: 1, Rate2: 1}},
+			{Sizes: []sizeCount{{1, 1}}, Gap: HyperErlang{P: 0.5, Order: 1, Rate1: 1.0 / 300, Rate2: 1.0 / 1500}, Run: HyperErlang{P: 1, Order: 1, Rate1: 1, Rate2: 1}},
+			{Sizes: []sizeCount{{2, 1}, {4, 2}}, Gap: HyperErlang{P: 1, Order: 3, Rate1: 1.0 / 600, Rate2: 1}, Run: HyperErlang{P: 1, Order: 1, Rate1: 1, Rate2: 1}},
 		}},
 		"renewal":  Renewal{Size: Constant(1), Run: Exponential{Scale: 300}, MeanGap: 600, Cycle: cycle},
 		"sessions": Sessions{Size: Constant(1), Run: Constant(1), MeanGap: 1200, Batches: Constant(1), BatchJobs: Constant(2), Interval: Constant(0), Cycle: cycle},

@@ -46,9 +46,9 @@ type Failures struct {
 // Lifetime is the distribution of a time in seconds.
 type Lifetime = Distribution
 
-// Failure is one time that the units First to Last, both included, are down, over
+// failure is one time that the units First to Last, both included, are down, over
 // [From, To).
-type Failure struct {
+type failure struct {
 	First, Last int      // 0 <= First <= Last < Units
 	From, To    des.Time // From < To; From never goes back from one failure to the next
 }
@@ -69,12 +69,12 @@ func (f Failures) Check() error {
 // All yields the failures in order of their beginnings, without end unless there is
 // an Until. Every unit or group draws from a stream of its own, so that its failures
 // depend on nothing else.
-func (f Failures) All() (iter.Seq[Failure], error) {
+func (f Failures) All() (iter.Seq[failure], error) {
 	if err := f.Check(); err != nil {
 		return nil, err
 	}
 	group := max(f.Group, 1)
-	return func(yield func(Failure) bool) {
+	return func(yield func(failure) bool) {
 		// The units or groups by their next failure, at a tie by number.
 		next := binaryheap.NewWith(func(x, y any) int {
 			a, b := x.(*failingUnit), y.(*failingUnit)
@@ -91,7 +91,7 @@ func (f Failures) All() (iter.Seq[Failure], error) {
 			first, _ := next.Pop()
 			u := first.(*failingUnit)
 			// A repair begins when the unit fails, or when the first crew has time.
-			x := Failure{First: u.first, Last: min(u.first+group, f.Units) - 1, From: u.at}
+			x := failure{First: u.first, Last: min(u.first+group, f.Units) - 1, From: u.at}
 			begin := x.From
 			if f.Crews > 0 {
 				begin = max(begin, crews[0])

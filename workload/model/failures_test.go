@@ -9,7 +9,7 @@ import (
 	"github.com/gridslot/gridslot/des"
 )
 
-func failuresOf(t *testing.T, f Failures, n int) (all []Failure) {
+func failuresOf(t *testing.T, f Failures, n int) (all []failure) {
 	seq, err := f.All()
 	require.NoError(t, err)
 	for x := range seq {
@@ -35,7 +35,7 @@ func TestFailuresComeInOrderAndAUnitIsUpBetweenThem(t *testing.T) {
 }
 
 func TestTheFailuresOfAUnitDependOnNothingElse(t *testing.T) {
-	of := func(units int) (all []Failure) {
+	of := func(units int) (all []failure) {
 		f := Failures{Units: units, Up: Exponential{Scale: 1000}, Repair: Exponential{Scale: 10}, Until: 100000 * des.Second, Seed: 7}
 		for _, x := range failuresOf(t, f, -1) {
 			require.Less(t, x.From, f.Until)

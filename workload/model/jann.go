@@ -39,7 +39,7 @@ type Jann struct {
 
 // JannRange describes the jobs of one range of sizes.
 type JannRange struct {
-	Sizes []SizeCount // ascending
+	Sizes []sizeCount // ascending
 	// Gap and Run are the times between submissions and the runtimes, in
 	// seconds.
 	Gap, Run HyperErlang
@@ -48,8 +48,8 @@ type JannRange struct {
 	GapMoments, RunMoments int
 }
 
-// SizeCount is a size and the number of jobs that have it.
-type SizeCount struct{ Size, Jobs int }
+// sizeCount is a size and the number of jobs that have it.
+type sizeCount struct{ Size, Jobs int }
 
 // Jobs is the number of jobs the range was fitted to.
 func (r *JannRange) Jobs() int {
@@ -137,9 +137,9 @@ func FitJann(jobs iter.Seq[*entity.Job], borders []int, maxOrder int) (Jann, err
 		fitted.Gap, fitted.GapMoments = r.gaps.fit(maxOrder)
 		fitted.Run, fitted.RunMoments = r.runs.fit(maxOrder)
 		for size, n := range r.sizes {
-			fitted.Sizes = append(fitted.Sizes, SizeCount{size, n})
+			fitted.Sizes = append(fitted.Sizes, sizeCount{size, n})
 		}
-		slices.SortFunc(fitted.Sizes, func(a, b SizeCount) int { return a.Size - b.Size })
+		slices.SortFunc(fitted.Sizes, func(a, b sizeCount) int { return a.Size - b.Size })
 		model.Ranges = append(model.Ranges, fitted)
 	}
 	if !seen {

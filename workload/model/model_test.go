@@ -209,7 +209,7 @@ func TestJannFallsBackToTheMean(t *testing.T) {
 	require.NoError(t, err)
 	require.Len(t, m.Ranges, 1)
 	r := m.Ranges[0]
-	require.Equal(t, []SizeCount{{4, 10}}, r.Sizes)
+	require.Equal(t, []sizeCount{{4, 10}}, r.Sizes)
 	require.Equal(t, 1, r.RunMoments)
 	require.Equal(t, 7, r.Run.Order, "the steadiest there is")
 	require.InEpsilon(t, 300, r.Run.Mean(), 1e-12)
@@ -235,7 +235,7 @@ func TestJannTakesTheVariationOfAnErlangWhereNoMixtureHasTheMoments(t *testing.T
 
 func TestJannDrawsSizesAsOftenAsTheLogHasThemAndRoundsRuntimes(t *testing.T) {
 	even := func(mean float64) HyperErlang { return HyperErlang{P: 1, Order: 1, Rate1: 1 / mean, Rate2: 1 / mean} }
-	m := Jann{Ranges: []JannRange{{Sizes: []SizeCount{{3, 1}, {4, 3}}, Gap: even(100), Run: even(3)}}, Seed: 1}
+	m := Jann{Ranges: []JannRange{{Sizes: []sizeCount{{3, 1}, {4, 3}}, Gap: even(100), Run: even(3)}}, Seed: 1}
 	jobs, err := m.Jobs(100_000)
 	require.NoError(t, err)
 	var threes, runs float64
@@ -272,7 +272,7 @@ func TestModelsRefuseNonsense(t *testing.T) {
 		Feitelson{TimeUnit: 1}, // no rate
 		Feitelson{TimeUnit: math.NaN(), Load: 1},
 		Jann{}, // no ranges
-		Jann{Ranges: []JannRange{{Sizes: []SizeCount{{1, 1}}}}},
+		Jann{Ranges: []JannRange{{Sizes: []sizeCount{{1, 1}}}}},
 	} {
 		require.Error(t, refusal(m), "%+v", m)
 	}

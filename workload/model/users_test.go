@@ -246,8 +246,8 @@ func TestSessionsRefuseNonsense(t *testing.T) {
 
 func TestJannReachesALoad(t *testing.T) {
 	m := Jann{Load: 0.7, Processors: 128, Ranges: []JannRange{
-		{Sizes: []SizeCount{{1, 30}, {2, 10}}, Gap: HyperErlang{P: 0.5, Order: 2, Rate1: 1.0 / 30, Rate2: 1.0 / 150}, Run: HyperErlang{P: 0.4, Order: 1, Rate1: 1, Rate2: 1.0 / 400}},
-		{Sizes: []SizeCount{{64, 1}}, Gap: HyperErlang{P: 1, Order: 1, Rate1: 1.0 / 900, Rate2: 1}, Run: HyperErlang{P: 1, Order: 3, Rate1: 1.0 / 100, Rate2: 1}},
+		{Sizes: []sizeCount{{1, 30}, {2, 10}}, Gap: HyperErlang{P: 0.5, Order: 2, Rate1: 1.0 / 30, Rate2: 1.0 / 150}, Run: HyperErlang{P: 0.4, Order: 1, Rate1: 1, Rate2: 1.0 / 400}},
+		{Sizes: []sizeCount{{64, 1}}, Gap: HyperErlang{P: 1, Order: 1, Rate1: 1.0 / 900, Rate2: 1}, Run: HyperErlang{P: 1, Order: 3, Rate1: 1.0 / 100, Rate2: 1}},
 	}}
 	require.InEpsilon(t, 0.7, offered(t, m, 200_000), 0.03)
 	own := m

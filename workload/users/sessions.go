@@ -28,7 +28,7 @@ type Rule struct {
 	Limit des.Time
 	// Batch tells which jobs of the present batch must have ended before a job begins the next
 	// batch.
-	Batch Batch
+	Batch batch
 	// Across makes the first batch of a session depend on the last batch of the session before: a
 	// user who comes back waits for results. Otherwise sessions begin at the times of the log.
 	Across bool
@@ -53,20 +53,20 @@ var breaks = enum.Of[Break]("break of sessions", "think", "gap")
 
 func (b Break) String() string { return breaks.Name(b) }
 
-// Batch is the rule by which a job joins the batch of the job before it.
-type Batch uint8
+// batch is the rule by which a job joins the batch of the job before it.
+type batch uint8
 
 const (
 	// previousBatch: the job before has not ended when the job is submitted.
-	previousBatch Batch = iota
+	previousBatch batch = iota
 	// WholeBatch: some job of the batch has not ended when the job is submitted. The next batch
 	// then waits for the job that ended last.
 	WholeBatch
 )
 
-var batches = enum.Of[Batch]("batch", "previous", "whole")
+var batches = enum.Of[batch]("batch", "previous", "whole")
 
-func (b Batch) String() string { return batches.Name(b) }
+func (b batch) String() string { return batches.Name(b) }
 
 // limit is Limit, or the default of the break.
 func (r *Rule) limit() des.Time {

@@ -73,7 +73,7 @@ func anyLog(t *rapid.T) []workload.Record {
 
 func anyRule(t *rapid.T) Rule {
 	return Rule{
-		Break: Break(rapid.IntRange(0, 1).Draw(t, "break")), Batch: Batch(rapid.IntRange(0, 1).Draw(t, "batch")),
+		Break: Break(rapid.IntRange(0, 1).Draw(t, "break")), Batch: batch(rapid.IntRange(0, 1).Draw(t, "batch")),
 		Across: rapid.Bool().Draw(t, "across"), Limit: des.Seconds(rapid.SampledFrom([]float64{0, 1, 600, 1e9}).Draw(t, "limit")),
 	}
 }
@@ -386,7 +386,7 @@ func TestFactsOfALittleLog(t *testing.T) {
 	}
 	f, err := Survey(each(records), Rule{}, 2)
 	require.NoError(t, err)
-	require.Equal(t, []User{{
+	require.Equal(t, []user{{
 		User: 1, Jobs: 6, Sessions: 3, Batches: 5, Waiting: 2, Think: 130, Session: 0, First: 0, Last: 8 * 86400, Weeks: 2,
 		Work: f.All[0].Work, Share: 1, Tenure: LongTerm,
 	}}, f.All)

@@ -42,11 +42,11 @@ type Facts struct {
 	ThinkUpper     float64 `json:"upper_quartile_think"`
 	Session        float64 `json:"median_session"`
 
-	All []User `json:"by_user"`
+	All []user `json:"by_user"`
 }
 
-// User tells about one user. Times are in seconds.
-type User struct {
+// user tells about one user. Times are in seconds.
+type user struct {
 	User     int64   `json:"user"`
 	Jobs     int64   `json:"jobs"`
 	Sessions int64   `json:"sessions"`
@@ -91,7 +91,7 @@ func Survey(records iter.Seq2[*workload.Record, error], rule Rule, longTerm int)
 		u := all[rec.User]
 		if u == nil {
 			u = &surveyed{first: rec.Submit}
-			u.User.User = rec.User
+			u.user.User = rec.User
 			all[rec.User] = u
 		}
 		u.take(rec, step, f)
@@ -102,15 +102,15 @@ func Survey(records iter.Seq2[*workload.Record, error], rule Rule, longTerm int)
 
 // ByWork returns the users, those with the most work first; users with equal work come by their
 // numbers.
-func (f *Facts) ByWork() []User {
+func (f *Facts) ByWork() []user {
 	all := slices.Clone(f.All)
-	slices.SortStableFunc(all, func(a, b User) int { return cmp.Compare(b.Work, a.Work) })
+	slices.SortStableFunc(all, func(a, b user) int { return cmp.Compare(b.Work, a.Work) })
 	return all
 }
 
 // surveyed is a user of whom jobs have been read.
 type surveyed struct {
-	User
+	user
 	first, begun, last des.Time   // submissions: the first of all, the first of the session, the latest
 	size, before       int64      // jobs of the present batch, and of the one before it
 	thinks, sessions   []des.Time // times to think within sessions, and lengths of sessions
@@ -170,10 +170,10 @@ func (f *Facts) sum(all map[int64]*surveyed) {
 		u.Tenure = tenure(u.Weeks, f.LongTermWeeks)
 		thinks, sessions = append(thinks, u.thinks...), append(sessions, u.sessions...)
 		u.Think, u.Session = quantile(u.thinks, 0.5), quantile(u.sessions, 0.5)
-		f.All = append(f.All, u.User)
+		f.All = append(f.All, u.user)
 	}
 	// What all users have done, then each one's share of it.
-	slices.SortFunc(f.All, func(a, b User) int { return cmp.Compare(a.User, b.User) })
+	slices.SortFunc(f.All, func(a, b user) int { return cmp.Compare(a.User, b.User) })
 	for _, u := range f.All {
 		total += u.Work
 		f.Jobs, f.Sessions, f.Batches, f.Waiting = f.Jobs+u.Jobs, f.Sessions+u.Sessions, f.Batches+u.Batches, f.Waiting+u.Waiting
