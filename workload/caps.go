@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"os"
 	"slices"
 
 	"github.com/gridslot/gridslot/des"
@@ -18,16 +17,7 @@ import (
 
 // OpenCaps reads a file of caps on power; see readCaps.
 func OpenCaps(path string, dates *Header) (*flow.Curve, error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	c, err := readCaps(f, dates)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", path, err)
-	}
-	return c, nil
+	return openTable(path, "caps", dates, readCaps)
 }
 
 // capPeriod is a period [from, to) over which a cap holds.

@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"slices"
 	"strings"
 
@@ -39,14 +38,9 @@ type Outages struct {
 
 // OpenOutages reads a file of outages; see readOutages.
 func OpenOutages(path string, dates *Header) (*Outages, error) {
-	f, err := os.Open(path)
+	o, err := openTable(path, "outages", dates, readOutages)
 	if err != nil {
-		return nil, fmt.Errorf("opening the outages: %w", err)
-	}
-	defer f.Close()
-	o, err := readOutages(f, dates)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", path, err)
+		return nil, err
 	}
 	o.name = path
 	return o, nil
@@ -177,58 +171,64 @@ func (o *Outages) siteless(x outageRow) error {
 	return nil
 }
 
-// numbered checks that a row, of no site, has numbers if it has anything in node.
+// numbered checks that a row has numbers if it has anything in node.
 func (o *Outages) numbered(x outageRow) error {
-	if err := o.siteless(x); err != nil || x.names == nil {
-		return err
+	if x.names != nil {
+		return o.wrong(x, "%w", x.names)
 	}
-	return o.wrong(x, "%w", x.names)
+	return nil
+}
+
+// each makes an outage of each row, in order of Outage.Known. The function place completes it with
+// what is lost.
+func (o *Outages) each(place func(x outageRow, out *flow.Outage) error) ([]flow.Outage, error) {
+	var all []flow.Outage
+	for _, x := range o.rows {
+		if err := o.siteless(x); err != nil {
+			return nil, err
+		}
+		out := x.outage
+		if err := place(x, &out); err != nil {
+			return nil, err
+		}
+		all = append(all, out)
+	}
+	return all, nil
 }
 
 // Processors returns the outages of a cluster of size processors, in order of Outage.Known. Either
 // all rows name processors, or none does.
 func (o *Outages) Processors(size int) ([]flow.Outage, error) {
-	var all []flow.Outage
-	for _, x := range o.rows {
+	return o.each(func(x outageRow, out *flow.Outage) error {
 		if err := o.numbered(x); err != nil {
-			return nil, err
+			return err
 		}
-		out := x.outage
 		out.Set = x.nodes
 		switch {
 		case out.Count > size:
-			return nil, o.wrong(x, "processors: %d are lost of a cluster of %d", out.Count, size)
+			return o.wrong(x, "processors: %d are lost of a cluster of %d", out.Count, size)
 		case (x.nodes == nil) != (o.rows[0].nodes == nil):
-			return nil, o.wrong(x, "some outages name their processors, by node, and some do not: want one or the other in all rows")
+			return o.wrong(x, "some outages name their processors, by node, and some do not: want one or the other in all rows")
+		case out.Where.Check(size) != nil:
+			return o.wrong(x, "node: want processors of 0-%d in ascending order, not %s", size-1, procset.Append(nil, out.Set))
 		}
-		if out.Where.Check(size) != nil {
-			return nil, o.wrong(x, "node: want processors of 0-%d in ascending order, not %s", size-1, procset.Append(nil, out.Set))
-		}
-		all = append(all, out)
-	}
-	return all, nil
+		return nil
+	})
 }
 
 // Hosts returns the outages of a machine whose nodes have several processors each, in order of
 // Outage.Known. A row has names of nodes (then its numbers are nil) or the numbers of all their
 // processors. The function of returns the positions of these nodes.
 func (o *Outages) Hosts(of func(numbers []procset.Range, names string) ([]procset.Range, error)) ([]flow.Outage, error) {
-	var all []flow.Outage
-	for _, x := range o.rows {
-		if err := o.siteless(x); err != nil {
-			return nil, err
-		}
+	return o.each(func(x outageRow, out *flow.Outage) (err error) {
 		if x.nodes == nil && x.names == nil {
-			return nil, o.wrong(x, "node: want the nodes that are down; so many processors, whichever they are, are for a cluster")
+			return o.wrong(x, "node: want the nodes that are down; so many processors, whichever they are, are for a cluster")
 		}
-		out := x.outage
-		var err error
 		if out.Set, err = of(x.nodes, x.row.Text("node")); err != nil {
-			return nil, o.wrong(x, "node: %w", err)
+			return o.wrong(x, "node: %w", err)
 		}
-		all = append(all, out)
-	}
-	return all, nil
+		return nil
+	})
 }
 
 // Nodes returns the outages of these nodes of a domain, in order of Outage.Known.
@@ -237,26 +237,23 @@ func (o *Outages) Nodes(nodes []*entity.Node) ([]flow.Outage, error) {
 	for i, n := range nodes {
 		byID[n.ID] = int32(i)
 	}
-	var all []flow.Outage
-	for _, x := range o.rows {
+	return o.each(func(x outageRow, out *flow.Outage) error {
 		if err := o.numbered(x); err != nil {
-			return nil, err
+			return err
 		}
 		if x.nodes == nil {
-			return nil, o.wrong(x, "node: on a domain an outage names its nodes; so many processors are for a cluster")
+			return o.wrong(x, "node: on a domain an outage names its nodes; so many processors are for a cluster")
 		}
-		out := x.outage
 		for _, r := range x.nodes {
 			for id := int(r.First); id <= int(r.Last); id++ {
 				i, known := byID[id]
 				if !known {
-					return nil, o.wrong(x, "node: there is no node %d", id)
+					return o.wrong(x, "node: there is no node %d", id)
 				}
 				out.Set = append(out.Set, procset.Range{First: i, Last: i})
 			}
 		}
 		out.Set = procset.Join(out.Set)
-		all = append(all, out)
-	}
-	return all, nil
+		return nil
+	})
 }

@@ -2,6 +2,8 @@ package workload
 
 import (
 	"fmt"
+	"io"
+	"os"
 	"regexp"
 
 	"github.com/gridslot/gridslot/des"
@@ -11,6 +13,19 @@ import (
 
 // This file reads what files of outages, reservations and caps say of when: dates, periods, and what
 // happens again and again.
+
+// openTable reads a file of such rows at a path. what is what messages call it; of dates see dated.
+func openTable[T any](path, what string, dates *Header, read func(io.Reader, *Header) (T, error)) (all T, err error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return all, fmt.Errorf("opening the %s: %w", what, err)
+	}
+	defer f.Close()
+	if all, err = read(f, dates); err != nil {
+		err = fmt.Errorf("%s: %w", path, err)
+	}
+	return all, err
+}
 
 // latestInstant bounds the instants and lengths of these files, in time units: it is well within the
 // range of des.Time.

@@ -9,7 +9,6 @@ import (
 	"io"
 	"iter"
 	"math"
-	"os"
 	"slices"
 
 	"github.com/gridslot/gridslot/des"
@@ -32,18 +31,9 @@ type reservationRow struct {
 // Reservations are users' advance reservations, in order of submission.
 type Reservations struct{ rows []reservationRow }
 
-// OpenReservations reads a file of reservations; see ReadReservations.
+// OpenReservations reads a file of reservations; see readReservations.
 func OpenReservations(path string, dates *Header) (*Reservations, error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return nil, fmt.Errorf("opening the reservations: %w", err)
-	}
-	defer f.Close()
-	r, err := readReservations(f, dates)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", path, err)
-	}
-	return r, nil
+	return openTable(path, "reservations", dates, readReservations)
 }
 
 // readReservations reads CSV with a heading: job_id, start, processors and

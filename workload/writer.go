@@ -110,46 +110,21 @@ func RecordOfRun(r *entity.Run) Record {
 	return rec
 }
 
-// FileWriter writes an SWF file that is there whole or not at all.
+// PackedFile is a file that appears whole or not at all. It is compressed if its name asks for
+// that.
 //
-//	w, err := workload.CreateSWF("out.swf.gz")
+//	f, err := workload.CreatePacked("out.swf.gz")
 //	...
-//	defer w.Abort() // does nothing after Commit
+//	defer f.Abort() // does nothing after Commit
+//	w := workload.NewWriter(f)
 //	w.WriteHeader(header)
 //	for rec := range records {
 //		w.Write(rec)
 //	}
-//	return w.Commit()
-type FileWriter struct {
-	*Writer
-	file *PackedFile // into which Writer writes
-}
-
-// CreateSWF begins a file at path, compressed if the name ends in .gz or .zst. The file gets its
-// name by Commit.
-func CreateSWF(path string) (*FileWriter, error) {
-	f, err := CreatePacked(path)
-	if err != nil {
-		return nil, err
-	}
-	return &FileWriter{NewWriter(f), f}, nil
-}
-
-// Commit completes the file. If any writing has failed, it removes the file and returns the first
-// error, which names the path.
-func (w *FileWriter) Commit() error {
-	if err := w.Flush(); err != nil {
-		w.file.Abort()
-		return err
-	}
-	return w.file.Commit()
-}
-
-// Abort removes the unfinished file. After Commit it does nothing.
-func (w *FileWriter) Abort() { w.file.Abort() }
-
-// PackedFile is a file that appears whole or not at all. It is compressed if its name asks for
-// that.
+//	if err := w.Flush(); err != nil {
+//		return err
+//	}
+//	return f.Commit()
 type PackedFile struct {
 	io.Writer
 	packed io.Closer // nil where the text is plain

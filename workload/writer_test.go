@@ -27,16 +27,18 @@ func TestFileComesOutAsItWentIn(t *testing.T) {
 	for _, name := range []string{"a.swf", "a.swf.gz", "a.swf.zst"} {
 		path := filepath.Join(t.TempDir(), name)
 		r := NewReader(strings.NewReader(odd))
-		w, err := CreateSWF(path)
+		packed, err := CreatePacked(path)
 		require.NoError(t, err)
+		w := NewWriter(packed)
 		require.NoError(t, w.WriteHeader(r.Header()))
 		for rec := range r.Records() {
 			require.NoError(t, w.Write(rec))
 		}
 		require.NoError(t, r.Err())
+		require.NoError(t, w.Flush())
 		require.NoFileExists(t, path)
-		require.NoError(t, w.Commit())
-		w.Abort()
+		require.NoError(t, packed.Commit())
+		packed.Abort()
 
 		f, err := os.Open(path)
 		require.NoError(t, err)
@@ -51,25 +53,29 @@ func TestFileComesOutAsItWentIn(t *testing.T) {
 
 func TestAbortedFileIsNotThere(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "a.swf.gz")
-	w, err := CreateSWF(path)
+	packed, err := CreatePacked(path)
 	require.NoError(t, err)
+	w := NewWriter(packed)
 	require.NoError(t, w.Write(&soundRecord))
-	w.Abort()
+	require.NoError(t, w.Flush())
+	packed.Abort()
 	entries, err := os.ReadDir(filepath.Dir(path))
 	require.NoError(t, err)
 	require.Empty(t, entries)
 }
 
-func TestWriteErrorStandsUntilCommit(t *testing.T) {
+func TestWriteErrorStandsUntilTheEnd(t *testing.T) {
 	if _, err := os.Stat("/dev/full"); err != nil {
 		t.Skip("no /dev/full here")
 	}
-	w, err := CreateSWF("/dev/full")
+	packed, err := CreatePacked("/dev/full")
 	require.NoError(t, err)
+	defer packed.Abort()
+	w := NewWriter(packed)
 	for range 10_000 {
-		_ = w.Write(&soundRecord) // told again by Commit
+		_ = w.Write(&soundRecord) // told again by Flush
 	}
-	require.ErrorIs(t, w.Commit(), syscall.ENOSPC)
+	require.ErrorIs(t, w.Flush(), syscall.ENOSPC)
 }
 
 func TestWriterStopsAtTheFirstError(t *testing.T) {

@@ -3,6 +3,7 @@
 package model
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"iter"
@@ -46,9 +47,7 @@ func (m Downey) parallelism() logUniform { return logUniform{Min: 1, Max: float6
 
 // Jobs yields n jobs in the order of submission; see Lublin.Jobs.
 func (m Downey) Jobs(n int64) (iter.Seq[*entity.Job], error) {
-	if m.Processors == 0 {
-		m.Processors = 128
-	}
+	m.Processors = cmp.Or(m.Processors, 128)
 	if err := errors.Join(checkCount("downey", n), checkProcessors("downey", m.Processors)); err != nil {
 		return nil, err
 	}

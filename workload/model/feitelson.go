@@ -3,6 +3,7 @@
 package model
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"iter"
@@ -61,9 +62,7 @@ type feitelsonJob struct {
 // Jobs yields n runs in the order of submission; see Lublin.Jobs. Only jobs that
 // have runs to come are kept in memory.
 func (m Feitelson) Jobs(n int64) (iter.Seq[*entity.Job], error) {
-	if m.Processors == 0 {
-		m.Processors = 128
-	}
+	m.Processors = cmp.Or(m.Processors, 128)
 	if err := m.check(n); err != nil {
 		return nil, err
 	}

@@ -3,6 +3,7 @@
 package model
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"iter"
@@ -38,9 +39,7 @@ type Renewal struct {
 
 // Jobs yields n jobs in the order of submission; see Lublin.Jobs.
 func (m Renewal) Jobs(n int64) (iter.Seq[*entity.Job], error) {
-	if m.Processors == 0 {
-		m.Processors = 128
-	}
+	m.Processors = cmp.Or(m.Processors, 128)
 	if err := errors.Join(checkCount("renewal", n), checkProcessors("renewal", m.Processors)); err != nil {
 		return nil, err
 	}

@@ -3,6 +3,7 @@
 package model
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"iter"
@@ -54,12 +55,8 @@ type Sessions struct {
 
 // withDefaults has the defaults in place of zeros and nils.
 func (m Sessions) withDefaults() Sessions {
-	if m.Processors == 0 {
-		m.Processors = 128
-	}
-	if m.Users == 0 {
-		m.Users = 50
-	}
+	m.Processors = cmp.Or(m.Processors, 128)
+	m.Users = cmp.Or(m.Users, 50)
 	for _, d := range []struct {
 		of        *Distribution
 		otherwise Distribution

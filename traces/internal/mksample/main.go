@@ -42,15 +42,15 @@ func main() {
 }
 
 func create(path string) error {
-	w, err := workload.CreateSWF(path)
+	f, err := workload.CreatePacked(path)
 	if err != nil {
 		return err
 	}
-	defer w.Abort()
-	if err := write(w.Writer); err != nil {
+	defer f.Abort()
+	if err := write(workload.NewWriter(f)); err != nil {
 		return err
 	}
-	return w.Commit()
+	return f.Commit()
 }
 
 // write generates the trace.
