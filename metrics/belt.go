@@ -7,20 +7,22 @@ package metrics
 // With a processor to spare, rows become text beside the simulation: they are carried to another
 // goroutine, which works them off in their order.
 //
-//	simulation   [row row row ...]  [row row ...]      empty, send
+//	simulation   [row row row ...]  [row row ...]      put
 //	                     |               |
 //	belt                 +---> ... ----->+
 //	                                     v
-//	goroutine                         work(batch)
+//	goroutine                         work(rows)
 
-// belt works batches off in order, on a goroutine of its own or in send. A batch that has been
-// worked off is used again.
-type belt[B any] struct {
-	work func(*B)
+// belt works rows off in their order, a batch at a time, on a goroutine of its own or in put. A batch
+// that has been worked off is used again.
+type belt[T any] struct {
+	work func(rows []T)
+	// rows is the batch that put fills. Invariant: 0 <= len(rows) < cap(rows), the size of a batch.
+	rows []T
 	// batches wait to be worked off; it is nil without a goroutine. spare have been worked off, and
 	// may be filled again.
-	batches chan *B
-	spare   chan *B
+	batches chan []T
+	spare   chan []T
 	// over is closed when the goroutine is done.
 	over chan struct{}
 }
@@ -29,55 +31,55 @@ type belt[B any] struct {
 // memory: if the goroutine is slower than the simulation, the simulation waits for it in any case.
 const batchesAhead = 2
 
-// newBelt returns a belt whose batches are worked off by work, on a goroutine that run begins; in
-// send if run is nil.
-func newBelt[B any](run func(do func()), work func(*B)) *belt[B] {
-	b := &belt[B]{work: work, spare: make(chan *B, batchesAhead+1)}
+// newBelt returns a belt whose batches of size rows are worked off by work, on a goroutine that run
+// begins; in put if run is nil.
+func newBelt[T any](size int, run func(do func()), work func(rows []T)) *belt[T] {
+	b := &belt[T]{work: work, rows: make([]T, 0, size)}
 	if run == nil {
 		return b
 	}
-	b.batches, b.over = make(chan *B, batchesAhead), make(chan struct{})
+	b.batches, b.spare, b.over = make(chan []T, batchesAhead), make(chan []T, batchesAhead+1), make(chan struct{})
 	run(func() {
 		defer close(b.over)
-		for batch := range b.batches {
-			b.workOff(batch)
+		for rows := range b.batches {
+			b.work(rows)
+			clear(rows) // what they point to is not to stay in memory
+			select {
+			case b.spare <- rows[:0]:
+			default:
+			}
 		}
 	})
 	return b
 }
 
-// workOff works a batch off, and keeps it to be filled again.
-func (b *belt[B]) workOff(batch *B) {
-	b.work(batch)
-	select {
-	case b.spare <- batch:
-	default:
+// put adds a row, and hands the batch over if it is full.
+func (b *belt[T]) put(row T) {
+	if b.rows = append(b.rows, row); len(b.rows) == cap(b.rows) {
+		b.send()
 	}
 }
 
-// empty returns a batch to be filled: a new one, or one that has been worked off, in the state in
-// which work has left it.
-func (b *belt[B]) empty() *B {
-	select {
-	case batch := <-b.spare:
-		return batch
-	default:
-		return new(B)
-	}
-}
-
-// send hands a batch over, and waits if batchesAhead wait already. The caller must not touch it
-// again.
-func (b *belt[B]) send(batch *B) {
+// send hands the batch over, and waits if batchesAhead wait already.
+func (b *belt[T]) send() {
 	if b.batches == nil {
-		b.workOff(batch)
+		b.work(b.rows)
+		clear(b.rows)
+		b.rows = b.rows[:0]
 		return
 	}
-	b.batches <- batch
+	size := cap(b.rows)
+	b.batches <- b.rows
+	select {
+	case b.rows = <-b.spare:
+	default:
+		b.rows = make([]T, 0, size)
+	}
 }
 
-// close waits until all batches have been worked off. Nothing can be sent afterwards.
-func (b *belt[B]) close() {
+// close waits until all rows have been worked off. Nothing can be put afterwards.
+func (b *belt[T]) close() {
+	b.send()
 	if b.batches != nil {
 		close(b.batches)
 		<-b.over

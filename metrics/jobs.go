@@ -103,11 +103,11 @@ type JobsWriter struct {
 	err error
 	// begun tells that the exported fields have been looked at.
 	begun bool
-	// belt makes rows into text, many at a time, and batch is the next one for it. Both are nil if
-	// rows become text at once: rows with energy, money or predictions, whose values may change
-	// later.
-	belt  *belt[jobRows]
-	batch *jobRows
+	// belt makes rows into text, many at a time. It is nil if rows become text at once: rows with
+	// energy, money or predictions, whose values may change later.
+	belt *belt[jobRow]
+	// written is the number of rows that have become text.
+	written int64
 	// falling tells that ids did not ascend; lastID is the id of the row written last.
 	falling bool
 	lastID  int64
@@ -154,6 +154,8 @@ type jobRow struct {
 	user, group, queue                                int32
 	state                                             rows.State
 	backfilled, booked, soft                          bool
+	// full tells that the row has the columns about attempts.
+	full bool
 	// run is set from the start until the place is known for good: the instant of the start must
 	// be over.
 	run *entity.Run
@@ -304,8 +306,7 @@ func (w *JobsWriter) begin() {
 	w.shown = w.columns
 	w.text = rows.NewWriter(w.out, w.table(w.columns))
 	if !w.tellsMore() {
-		w.belt = newBelt(w.Beside, w.writeRows)
-		w.batch = w.belt.empty()
+		w.belt = newBelt(batchRows, w.Beside, w.writeRows)
 	}
 }
 
@@ -389,12 +390,9 @@ func (w *JobsWriter) told(e entity.JobEvent, r *jobRow) {
 }
 
 // tell gives rows from now on the columns about attempts, if the file can still get them for the
-// rows before. Rows that wait for the belt became complete before, and go without.
+// rows before.
 func (w *JobsWriter) tell() {
 	if w.amends && !w.columns {
-		if w.belt != nil {
-			w.handOver() // these rows have become complete before
-		}
 		w.columns, w.plain = true, w.base
 	}
 }
@@ -504,41 +502,14 @@ func placeOf(ranges, place []procset.Range, w *entity.Window) []procset.Range {
 	return ranges
 }
 
-// jobRows are rows that follow one another, on their way to become text: columns tells that they
-// have the columns about attempts.
-type jobRows struct {
-	// first is the position of the first row.
-	first   int64
-	columns bool
-	rows    []jobRow
-}
-
 // batchRows is the number of rows that become text at a time.
 const batchRows = 256
 
-// carry puts the row r, which is complete, on the belt.
-func (w *JobsWriter) carry(r *jobRow) {
-	b := w.batch
-	b.rows = append(b.rows, *r)
-	if len(b.rows) == batchRows {
-		w.handOver()
-	}
-}
-
-// handOver sends the rows that wait.
-func (w *JobsWriter) handOver() {
-	w.batch.first, w.batch.columns = w.base-int64(len(w.batch.rows)), w.columns
-	w.belt.send(w.batch)
-	w.batch = w.belt.empty()
-}
-
 // writeRows writes rows as they come from the belt.
-func (w *JobsWriter) writeRows(b *jobRows) {
-	for i := range b.rows {
-		w.writeRow(&b.rows[i], b.first+int64(i), b.columns)
+func (w *JobsWriter) writeRows(all []jobRow) {
+	for i := range all {
+		w.writeRow(&all[i])
 	}
-	clear(b.rows)
-	b.rows = b.rows[:0]
 }
 
 // write writes the row at the base and moves on.
@@ -557,10 +528,11 @@ func (w *JobsWriter) write() {
 		}
 		r.run = nil
 	}
+	r.full = w.columns
 	if w.belt != nil {
-		w.carry(r)
+		w.belt.put(*r)
 	} else {
-		w.writeRow(r, w.base-1, w.columns)
+		w.writeRow(r)
 		r.rare = nil
 	}
 }
@@ -586,14 +558,10 @@ func (w *JobsWriter) Close() error {
 
 // stop waits until all rows that were handed over are written, and ends the goroutine.
 func (w *JobsWriter) stop() {
-	if w.belt == nil {
-		return
+	if w.belt != nil {
+		w.belt.close()
+		w.belt = nil
 	}
-	if len(w.batch.rows) > 0 {
-		w.handOver()
-	}
-	w.belt.close()
-	w.belt = nil
 }
 
 // table returns the file with the columns about attempts, or without.
@@ -604,20 +572,21 @@ func (w *JobsWriter) table(attempts bool) rows.File[rows.Job] {
 	return w.bare
 }
 
-// writeRow writes the row at that position, with the columns about attempts or without.
-func (w *JobsWriter) writeRow(r *jobRow, position int64, attempts bool) {
+// writeRow writes a row, with the columns about attempts or without.
+func (w *JobsWriter) writeRow(r *jobRow) {
 	w.fill(r)
-	if attempts != w.shown {
-		w.shown = attempts
-		w.text.Use(w.table(attempts))
+	if r.full != w.shown {
+		w.shown = r.full
+		w.text.Use(w.table(r.full))
 	}
 	w.text.Write(&w.line)
-	if !attempts && w.amends && r.attempts() != nil {
+	if !r.full && w.amends && r.attempts() != nil {
 		if w.apart == nil {
 			w.apart = map[int64][]byte{}
 		}
-		w.apart[position] = w.ofAttempts.Append([]byte{','}, &w.line)
+		w.apart[w.written] = w.ofAttempts.Append([]byte{','}, &w.line)
 	}
+	w.written++
 }
 
 // fill makes the line of a row.

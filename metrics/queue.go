@@ -23,9 +23,8 @@ type QueueWriter struct {
 	level queueLevel
 	// last has the numbers of the latest row, jobs -1 if there is none.
 	last queueLevel
-	// belt and batch are as in JobsWriter.
-	belt  *belt[[]rows.Level]
-	batch *[]rows.Level
+	// belt makes rows into text, many at a time; nil before the first row.
+	belt *belt[rows.Level]
 	leaving
 }
 
@@ -98,42 +97,29 @@ func (q *QueueWriter) put() {
 		return
 	}
 	q.last = q.level
-	row := rows.Level{Time: q.now, Jobs: int(q.level.jobs), Processors: int(q.level.processors), Busy: int(q.level.busy)}
 	if q.belt == nil {
-		q.belt = newBelt(q.Beside, q.writeRows)
-		q.batch = q.belt.empty()
+		q.belt = newBelt(queueBatch, q.Beside, q.writeRows)
 	}
-	if *q.batch = append(*q.batch, row); len(*q.batch) == queueBatch {
-		q.handOver()
-	}
+	q.belt.put(rows.Level{Time: q.now, Jobs: int(q.level.jobs), Processors: int(q.level.processors), Busy: int(q.level.busy)})
 }
 
 // queueBatch is the number of rows that become text at a time.
 const queueBatch = 1024
 
-// handOver sends the rows that wait.
-func (q *QueueWriter) handOver() {
-	q.belt.send(q.batch)
-	q.batch = q.belt.empty()
-}
-
 // writeRows writes rows as they come from the belt.
-func (q *QueueWriter) writeRows(levels *[]rows.Level) {
-	for i := range *levels {
-		q.text.Write(&(*levels)[i])
+func (q *QueueWriter) writeRows(levels []rows.Level) {
+	for i := range levels {
+		q.text.Write(&levels[i])
 	}
-	*levels = (*levels)[:0]
 }
 
 // Stop waits until all rows that were handed over are written, and ends the goroutine. After Close
 // it does nothing.
 func (q *QueueWriter) Stop() {
-	if q.belt == nil {
-		return
+	if q.belt != nil {
+		q.belt.close()
+		q.belt = nil
 	}
-	q.handOver()
-	q.belt.close()
-	q.belt = nil
 }
 
 // Close writes the rows that are left, the row of the latest instant included, and returns the
