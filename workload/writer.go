@@ -8,6 +8,7 @@ import (
 	"github.com/gridslot/gridslot/des"
 	"github.com/gridslot/gridslot/entity"
 	"github.com/gridslot/gridslot/internal/atomicfile"
+	"github.com/gridslot/gridslot/internal/blocks"
 	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/zstd"
 )
@@ -18,32 +19,25 @@ import (
 // Writer writes a header and records. The first error ends it: every later
 // call returns the same one.
 type Writer struct {
-	out io.Writer
-	buf []byte // what is held back, of a capacity of blockSize
-	err error  // the first error of out
+	text blocks.Writer
 }
 
 // NewWriter writes to w, in large blocks: Flush it at the end.
 func NewWriter(w io.Writer) *Writer {
-	return &Writer{out: w, buf: make([]byte, 0, blockSize)}
+	return &Writer{blocks.NewWriter(w, blockSize)}
 }
-
-// maxRecordText is more than any record takes: 18 numbers of up to 20 digits,
-// sign, point and blank.
-const maxRecordText = 18 * 24
 
 // WriteHeader writes the header's lines verbatim.
 func (w *Writer) WriteHeader(h *Header) error {
 	for _, l := range h.lines {
-		w.buf = append(append(w.buf, l.text...), '\n')
-		w.spill()
+		w.text.Text = append(append(w.text.Text, l.text...), '\n')
 	}
-	return w.err
+	return w.text.Spill()
 }
 
 // Write writes a record.
 func (w *Writer) Write(rec *Record) error {
-	b := w.buf
+	b := w.text.Text
 	for i, n := range rec.fields() {
 		if timeFields>>i&1 != 0 {
 			b = des.Time(n).Append(b)
@@ -53,26 +47,12 @@ func (w *Writer) Write(rec *Record) error {
 		b = append(b, ' ')
 	}
 	b[len(b)-1] = '\n'
-	w.buf = b
-	w.spill()
-	return w.err
+	w.text.Text = b
+	return w.text.Spill()
 }
 
 // Flush writes the text that the writer still holds.
-func (w *Writer) Flush() error {
-	if w.err == nil && len(w.buf) > 0 {
-		_, w.err = w.out.Write(w.buf)
-	}
-	w.buf = w.buf[:0]
-	return w.err
-}
-
-// spill flushes before the buffer would have to grow for one more record.
-func (w *Writer) spill() {
-	if len(w.buf) > blockSize-maxRecordText {
-		_ = w.Flush() // kept in w.err
-	}
-}
+func (w *Writer) Flush() error { return w.text.Flush() }
 
 // RecordOf returns the record of a job: what the job asks for. All else is unknown. Fields 17 and
 // 18 express that a job comes after the end of one other job. They cannot express several

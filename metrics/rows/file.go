@@ -5,6 +5,8 @@ package rows
 import (
 	"io"
 	"slices"
+
+	"github.com/gridslot/gridslot/internal/blocks"
 )
 
 // File is one kind of file whose rows are values of T.
@@ -86,25 +88,21 @@ func (f *File[T]) Append(b []byte, row *T) []byte {
 	return b
 }
 
-// flushAt is the number of bytes that a Writer gathers before it writes them.
-const flushAt = 1 << 16
+// blockSize is the number of bytes that a Writer gathers before it writes them.
+const blockSize = 1 << 16
 
 // Writer writes rows of one file. It gathers them in memory, and writes nothing more after the
 // first failure, which Flush returns.
 type Writer[T any] struct {
 	// puts are the Puts of the columns, in their order: a row is one pass over them.
 	puts []func(b []byte, row *T) []byte
-	out  io.Writer
-	// buf has the gathered bytes. Its capacity is flushAt and a row more, so that it hardly ever
-	// grows.
-	buf []byte
-	err error
+	text blocks.Writer
 }
 
 // NewWriter returns a writer of the file to out, which begins with the first line.
 func NewWriter[T any](out io.Writer, f File[T]) *Writer[T] {
-	w := &Writer[T]{out: out, buf: make([]byte, 0, flushAt+4096)}
-	w.buf = append(f.appendHeader(w.buf), '\n')
+	w := &Writer[T]{text: blocks.NewWriter(out, blockSize)}
+	w.text.Text = append(f.appendHeader(w.text.Text), '\n')
 	w.Use(f)
 	return w
 }
@@ -120,24 +118,17 @@ func (w *Writer[T]) Use(f File[T]) {
 // Write writes one row. A failure stays until Flush. A caller with many rows uses one T for all of
 // them, because each T that is given to Write is an allocation.
 func (w *Writer[T]) Write(row *T) {
-	b := w.buf
+	b := w.text.Text
 	for _, put := range w.puts {
 		b = append(put(b, row), ',')
 	}
 	b[len(b)-1] = '\n' // in place of the last comma
-	if w.buf = b; len(b) >= flushAt {
-		_ = w.Flush()
-	}
+	w.text.Text = b
+	_ = w.text.Spill() // Flush returns it again
 }
 
 // Flush writes the rows that are still held, and returns the first error of out so far.
-func (w *Writer[T]) Flush() error {
-	if w.err == nil && len(w.buf) > 0 {
-		_, w.err = w.out.Write(w.buf)
-	}
-	w.buf = w.buf[:0]
-	return w.err
-}
+func (w *Writer[T]) Flush() error { return w.text.Flush() }
 
 // WriteAll writes a whole file to out.
 func WriteAll[T any](out io.Writer, f File[T], all []T) error {

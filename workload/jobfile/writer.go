@@ -12,6 +12,7 @@ import (
 
 	"github.com/gridslot/gridslot/des"
 	"github.com/gridslot/gridslot/entity"
+	"github.com/gridslot/gridslot/internal/blocks"
 	"github.com/gridslot/gridslot/workload"
 )
 
@@ -21,21 +22,20 @@ type Writer struct {
 	// is an error. Set it before the first job.
 	After bool
 
-	out   io.Writer
+	text  blocks.Writer
 	json  bool                          // objects of JSON; otherwise rows of CSV
-	buf   []byte                        // what has not been written yet
-	begun bool                          // the heading of CSV is in buf, or written
+	begun bool                          // the heading of CSV is in text, or written
 	err   error                         // the first error
 	needs map[*entity.Attributes][]byte // the texts of those that were met first, at most kept
 }
 
 // NewWriter writes to w, in large blocks: Flush it at the end.
 func NewWriter(w io.Writer, f Format) *Writer {
-	return &Writer{out: w, json: f == JSONL, buf: make([]byte, 0, flushAt+4096), needs: map[*entity.Attributes][]byte{}}
+	return &Writer{text: blocks.NewWriter(w, blockSize), json: f == JSONL, needs: map[*entity.Attributes][]byte{}}
 }
 
-// flushAt is the number of bytes that the writer gathers before it writes them.
-const flushAt = 1 << 16
+// blockSize is the number of bytes that the writer gathers before it writes them.
+const blockSize = 1 << 16
 
 // Write writes a job. It is an error if a Reader would not read the same job back, for example for
 // a negative id or a label with a semicolon. The Extra of a job is not written.
@@ -50,8 +50,8 @@ func (w *Writer) Write(j *entity.Job) error {
 	}
 	if w.err = w.write(j); w.err != nil {
 		w.err = fmt.Errorf("a job file cannot hold %v: %w", j, w.err)
-	} else if len(w.buf) >= flushAt {
-		return w.flush()
+	} else {
+		w.err = w.text.Spill()
 	}
 	return w.err
 }
@@ -62,26 +62,20 @@ func (w *Writer) Flush() error {
 		return w.err
 	}
 	w.begin()
-	return w.flush()
+	w.err = w.text.Flush()
+	return w.err
 }
 
 // begin writes the heading of CSV, once.
 func (w *Writer) begin() {
 	if !w.begun && !w.json {
-		w.buf = append(w.buf, strings.Join(written, ",")...)
+		w.text.Text = append(w.text.Text, strings.Join(written, ",")...)
 		if w.After {
-			w.buf = append(append(w.buf, ','), colAfter.String()...)
+			w.text.Text = append(append(w.text.Text, ','), colAfter.String()...)
 		}
-		w.buf = append(w.buf, '\n')
+		w.text.Text = append(w.text.Text, '\n')
 	}
 	w.begun = true
-}
-
-// flush writes what has been gathered.
-func (w *Writer) flush() error {
-	_, w.err = w.out.Write(w.buf)
-	w.buf = w.buf[:0]
-	return w.err
 }
 
 // writable says why a Reader would refuse a job, or nil.
@@ -109,7 +103,7 @@ func writable(j *entity.Job) error {
 // write appends a job: a row of CSV, or an object of JSON without what is not given.
 func (w *Writer) write(j *entity.Job) (err error) {
 	// In JSON a key whose value is not given is taken back; in CSV the field stays empty.
-	b := w.buf
+	b := w.text.Text
 	for c := colID; c <= colAfter; c++ {
 		if c == colAfter && !w.json && !w.After {
 			if len(j.After) > 0 {
@@ -130,7 +124,7 @@ func (w *Writer) write(j *entity.Job) (err error) {
 	if w.json {
 		b = append(b, '}')
 	}
-	w.buf = append(b, '\n')
+	w.text.Text = append(b, '\n')
 	return nil
 }
 

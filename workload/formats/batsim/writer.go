@@ -8,6 +8,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/gridslot/gridslot/des"
+	"github.com/gridslot/gridslot/internal/blocks"
 	"github.com/gridslot/gridslot/workload"
 )
 
@@ -17,13 +18,11 @@ import (
 
 // writer writes a workload, in one pass.
 type writer struct {
-	out    io.Writer
-	buf    []byte // what has not been written yet
+	blocks.Writer
 	header *workload.Header
 	lost   *workload.Losses
 	delays map[des.Time]bool // the runtimes met so far, each of which becomes a profile
 	jobs   int64             // how many were written
-	err    error             // the first error of out
 }
 
 // blockSize is the number of bytes that the writer gathers before it writes them.
@@ -41,34 +40,34 @@ func (Format) Write(out io.Writer, h *workload.Header) (workload.RecordWriter, e
 	for i := range workload.FieldNames {
 		all = append(all, i+1)
 	}
-	w := &writer{out: out, header: h, lost: workload.NewLosses(h, workload.FieldSet(all...), columns...), delays: map[des.Time]bool{}}
-	w.buf = append(w.buf, "{\n"...)
+	w := &writer{Writer: blocks.NewWriter(out, blockSize), header: h, lost: workload.NewLosses(h, workload.FieldSet(all...), columns...), delays: map[des.Time]bool{}}
+	w.Text = append(w.Text, "{\n"...)
 	if h.MaxProcs > 0 {
-		w.buf = append(strconv.AppendInt(append(w.buf, `"nb_res": `...), h.MaxProcs, 10), ",\n"...)
+		w.Text = append(strconv.AppendInt(append(w.Text, `"nb_res": `...), h.MaxProcs, 10), ",\n"...)
 	} else if h.MaxNodes > 0 {
-		w.buf = append(strconv.AppendInt(append(w.buf, `"nb_res": `...), h.MaxNodes, 10), ",\n"...)
+		w.Text = append(strconv.AppendInt(append(w.Text, `"nb_res": `...), h.MaxNodes, 10), ",\n"...)
 	}
-	w.buf = append(w.buf, `"header": [`...)
+	w.Text = append(w.Text, `"header": [`...)
 	for i, line := range h.Lines() {
 		if i > 0 {
-			w.buf = append(w.buf, ',')
+			w.Text = append(w.Text, ',')
 		}
-		w.buf = append(w.buf, '\n')
-		w.buf = w.text(w.buf, line, "header")
+		w.Text = append(w.Text, '\n')
+		w.Text = w.text(w.Text, line, "header")
 	}
-	w.buf = append(w.buf, "],\n\"columns\": ["...)
+	w.Text = append(w.Text, "],\n\"columns\": ["...)
 	for i, c := range h.Columns {
 		if i > 0 {
-			w.buf = append(w.buf, ',')
+			w.Text = append(w.Text, ',')
 		}
-		w.buf = w.text(append(w.buf, "\n{\"name\": "...), c.Name, "columns")
-		w.buf = w.text(append(w.buf, `, "unit": `...), c.Unit, "columns")
-		w.buf = append(strconv.AppendBool(append(w.buf, `, "text": `...), c.Text), '}')
+		w.Text = w.text(append(w.Text, "\n{\"name\": "...), c.Name, "columns")
+		w.Text = w.text(append(w.Text, `, "unit": `...), c.Unit, "columns")
+		w.Text = append(strconv.AppendBool(append(w.Text, `, "text": `...), c.Text), '}')
 	}
-	w.buf = append(w.buf, "],\n\"names\": {"...)
+	w.Text = append(w.Text, "],\n\"names\": {"...)
 	w.names()
-	w.buf = append(w.buf, "},\n\"jobs\": ["...)
-	return w, w.spill()
+	w.Text = append(w.Text, "},\n\"jobs\": ["...)
+	return w, w.Spill()
 }
 
 // names writes the members of the object "names": what numbers stand for, by field.
@@ -80,21 +79,21 @@ func (w *writer) names() {
 			continue
 		}
 		if several {
-			w.buf = append(w.buf, ',')
+			w.Text = append(w.Text, ',')
 		}
 		several = true
-		w.buf = append(w.text(append(w.buf, '\n'), workload.FieldNames[f-1], ""), ": {"...)
+		w.Text = append(w.text(append(w.Text, '\n'), workload.FieldNames[f-1], ""), ": {"...)
 		first := true
 		for n, name := range names.All() {
 			if !first {
-				w.buf = append(w.buf, ',')
+				w.Text = append(w.Text, ',')
 			}
 			first = false
-			w.buf = append(strconv.AppendInt(append(w.buf, "\n\""...), n, 10), `": `...)
-			w.buf = w.text(w.buf, name, "names")
-			_ = w.spill()
+			w.Text = append(strconv.AppendInt(append(w.Text, "\n\""...), n, 10), `": `...)
+			w.Text = w.text(w.Text, name, "names")
+			_ = w.Spill()
 		}
-		w.buf = append(w.buf, '}')
+		w.Text = append(w.Text, '}')
 	}
 }
 
@@ -116,14 +115,14 @@ func (w *writer) Write(rec *workload.Record) error {
 	}
 	if rec.Runtime < 0 || size <= 0 || rec.Submit < 0 {
 		w.lost.Add("record", "a job of Batsim has a submission, a size and a runtime")
-		return w.err
+		return w.Spill()
 	}
 	w.lost.Count(rec)
 	if rec.Requested <= 0 {
 		w.lost.Add("requested processors", "they are unknown, and the allocated ones stand in their place")
 	}
 	// The members that Batsim defines, with a profile that stands for the runtime.
-	b := w.buf
+	b := w.Text
 	if w.jobs > 0 {
 		b = append(b, ',')
 	}
@@ -145,8 +144,8 @@ func (w *writer) Write(rec *workload.Record) error {
 	}
 	b = rec.Runtime.Append(append(b, `, "profile": "delay_`...))
 	b = append(b, '"')
-	w.buf = append(w.extra(b, rec), '}')
-	return w.spill()
+	w.Text = append(w.extra(b, rec), '}')
+	return w.Spill()
 }
 
 // id is the text of an id that is no number, or "".
@@ -209,34 +208,21 @@ func isOwn(column string) bool {
 	return column == "id" || column == "profile" || column == "profile_type"
 }
 
-// spill writes what has been gathered if it is enough.
-func (w *writer) spill() error {
-	if len(w.buf) >= blockSize && w.err == nil {
-		_, w.err = w.out.Write(w.buf)
-		w.buf = w.buf[:0]
-	}
-	return w.err
-}
-
 // Close writes the profiles, one for each runtime, and ends the workload.
 func (w *writer) Close() error {
-	w.buf = append(w.buf, "],\n\"profiles\": {"...)
+	w.Text = append(w.Text, "],\n\"profiles\": {"...)
 	for i, d := range delays(w.delays) {
 		if i > 0 {
-			w.buf = append(w.buf, ',')
+			w.Text = append(w.Text, ',')
 		}
-		w.buf = append(d.Append(append(w.buf, "\n\"delay_"...)), `": {"type": "DelayProfile", "delay": `...)
-		w.buf = append(d.Append(w.buf), '}')
-		if err := w.spill(); err != nil {
+		w.Text = append(d.Append(append(w.Text, "\n\"delay_"...)), `": {"type": "DelayProfile", "delay": `...)
+		w.Text = append(d.Append(w.Text), '}')
+		if err := w.Spill(); err != nil {
 			return err
 		}
 	}
-	w.buf = append(w.buf, "}\n}\n"...)
-	if w.err == nil {
-		_, w.err = w.out.Write(w.buf)
-	}
-	w.buf = w.buf[:0]
-	return w.err
+	w.Text = append(w.Text, "}\n}\n"...)
+	return w.Flush()
 }
 
 func (w *writer) Lost() *workload.Losses { return w.lost }

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/gridslot/gridslot/des"
+	"github.com/gridslot/gridslot/internal/blocks"
 	"github.com/gridslot/gridslot/workload"
 )
 
@@ -23,7 +24,7 @@ var held = workload.FieldSet(1, 2, 3, 4, 5, 6, 8, 9, 10, 11, workload.FieldUser,
 // shows twice, seconds since 1970. A log that does not tell when it begins is taken to begin in
 // 1970.
 func (f Format) Write(w io.Writer, h *workload.Header) (workload.RecordWriter, error) {
-	out := &writer{out: w, header: h, clock: newClock(f.Zone), origin: h.UnixStartTime, at: newIndices(h)}
+	out := &writer{rows: blocks.NewWriter(w, blockSize), header: h, clock: newClock(f.Zone), origin: h.UnixStartTime, at: newIndices(h)}
 	out.choose()
 	out.lost = workload.NewLosses(h, held, out.kept...)
 	if h.MaxProcs > 0 || h.MaxNodes > 0 || h.Computer != "" {
@@ -31,9 +32,9 @@ func (f Format) Write(w io.Writer, h *workload.Header) (workload.RecordWriter, e
 	}
 	for i, f := range out.fields {
 		if i > 0 {
-			out.buf = append(out.buf, separator)
+			out.rows.Text = append(out.rows.Text, separator)
 		}
-		out.buf = append(out.buf, f.heading...)
+		out.rows.Text = append(out.rows.Text, f.heading...)
 	}
 	return out, out.line()
 }
@@ -44,7 +45,7 @@ const separator = '|'
 // writer writes a record as a row. Each method that appends a field counts in lost what the field
 // cannot hold; check counts what shows only in several of them.
 type writer struct {
-	out    io.Writer
+	rows   blocks.Writer
 	header *workload.Header
 	clock  clock
 	origin int64     // the start of the log, in seconds since 1970
@@ -52,8 +53,6 @@ type writer struct {
 	fields []written // the columns of the log, in order
 	kept   []string  // names of the header's columns that are held
 	lost   *workload.Losses
-	buf    []byte // what has not been written yet
-	err    error  // the first error of out
 
 	fraction bool // a time of the record at hand has a fraction of a second, which is cut
 }
@@ -64,24 +63,13 @@ type written struct {
 	append  func([]byte, *workload.Record) []byte
 }
 
-// spillAt is the number of bytes that the writer gathers before it writes them.
-const spillAt = 64 << 10
+// blockSize is the number of bytes that the writer gathers before it writes them.
+const blockSize = 64 << 10
 
-// line ends a line, and writes what has been gathered if it is enough.
+// line ends a line.
 func (w *writer) line() error {
-	w.buf = append(w.buf, '\n')
-	if len(w.buf) >= spillAt {
-		w.flush()
-	}
-	return w.err
-}
-
-// flush writes what has been gathered; after an error it is dropped.
-func (w *writer) flush() {
-	if w.err == nil && len(w.buf) > 0 {
-		_, w.err = w.out.Write(w.buf)
-	}
-	w.buf = w.buf[:0]
+	w.rows.Text = append(w.rows.Text, '\n')
+	return w.rows.Spill()
 }
 
 // Write writes a record as a row.
@@ -90,18 +78,15 @@ func (w *writer) Write(rec *workload.Record) error {
 	w.fraction = false
 	for i, f := range w.fields {
 		if i > 0 {
-			w.buf = append(w.buf, separator)
+			w.rows.Text = append(w.rows.Text, separator)
 		}
-		w.buf = f.append(w.buf, rec)
+		w.rows.Text = f.append(w.rows.Text, rec)
 	}
 	w.check(rec)
 	return w.line()
 }
 
-func (w *writer) Close() error {
-	w.flush()
-	return w.err
-}
+func (w *writer) Close() error { return w.rows.Flush() }
 
 func (w *writer) Lost() *workload.Losses { return w.lost }
 

@@ -9,6 +9,7 @@ import (
 	"unicode"
 
 	"github.com/gridslot/gridslot/des"
+	"github.com/gridslot/gridslot/internal/blocks"
 	"github.com/gridslot/gridslot/workload"
 )
 
@@ -18,12 +19,10 @@ type writer struct {
 	layout *Columns
 	form   *Form // of layout
 	header *workload.Header
-	out    io.Writer
-	buf    []byte   // what has not been written yet
-	from   []int    // by field: the column of the records that its cell holds, or -1
-	start  des.Time // of the log, since 1970; 0 if that is not known
-	lost   *workload.Losses
-	err    error // the first error of out; all that follows is dropped
+	blocks.Writer
+	from  []int    // by field: the column of the records that its cell holds, or -1
+	start des.Time // of the log, since 1970; 0 if that is not known
+	lost  *workload.Losses
 }
 
 // inComments says what of a header is written before the records.
@@ -35,14 +34,13 @@ const (
 	All                          // also which columns there are beyond SWF
 )
 
-// blockSize is the capacity of a writer's buffer, in bytes. It is written when it is half full, so
-// that an ordinary record never makes it grow.
-const blockSize = 256 << 10
+// blockSize is the number of bytes that a writer gathers before it writes them.
+const blockSize = 128 << 10
 
 // write begins a log. Of the columns beyond SWF it holds those that fields become: with All these
 // are the header's, in their order, and otherwise those of the same names.
 func write(w io.Writer, h *workload.Header, l *Columns, first string, comments inComments) (*writer, error) {
-	t := &writer{layout: l, form: l.Form, header: h, out: w, buf: make([]byte, 0, blockSize), start: des.Time(h.UnixStartTime) * des.Second}
+	t := &writer{layout: l, form: l.Form, header: h, Writer: blocks.NewWriter(w, blockSize), start: des.Time(h.UnixStartTime) * des.Second}
 	var names []string
 	for i := range l.Fields {
 		f, from := &l.Fields[i], -1
@@ -58,71 +56,57 @@ func write(w io.Writer, h *workload.Header, l *Columns, first string, comments i
 	// What comes in front of the records, in this order: the first line, the header's lines, names,
 	// columns, the heading.
 	t.lost = workload.NewLosses(h, workload.FieldSet(l.held()...), names...)
-	t.buf = append(t.buf, first...)
+	t.Text = append(t.Text, first...)
 	if comments == NoComments && len(h.Lines()) > 0 {
 		t.lost.Add("header", "")
 	}
 	if comments != NoComments {
-		t.buf = appendHeader(t.buf, h, t.lost)
-		t.buf = appendNames(t.buf, h, t.lost)
+		t.Text = appendHeader(t.Text, h, t.lost)
+		t.Text = appendNames(t.Text, h, t.lost)
 	}
 	if comments == All {
-		t.buf = appendColumns(t.buf, h.Columns)
+		t.Text = appendColumns(t.Text, h.Columns)
 	}
 	if t.form.Heading {
 		for i, c := range l.Fields {
 			if i > 0 {
-				t.buf = append(t.buf, t.form.Separator)
+				t.Text = append(t.Text, t.form.Separator)
 			}
-			t.buf = t.text(t.buf, []byte(c.Name), "heading")
+			t.Text = t.text(t.Text, []byte(c.Name), "heading")
 		}
-		t.buf = append(t.buf, '\n')
+		t.Text = append(t.Text, '\n')
 	}
-	return t, t.spill()
+	return t, t.Spill()
 }
 
 // Lost counts the values so far that the written format cannot hold.
 func (t *writer) Lost() *workload.Losses { return t.lost }
 
 // Close writes what is held back. What it is written to stays open.
-func (t *writer) Close() error {
-	if t.err == nil && len(t.buf) > 0 {
-		_, t.err = t.out.Write(t.buf)
-	}
-	t.buf = t.buf[:0]
-	return t.err
-}
-
-// spill writes what is held back if the buffer is half full.
-func (t *writer) spill() error {
-	if len(t.buf) < blockSize/2 {
-		return t.err
-	}
-	return t.Close()
-}
+func (t *writer) Close() error { return t.Flush() }
 
 // Write writes a record as a line. A line that would be longer than what is read is left out, and
 // told as lost.
 func (t *writer) Write(rec *workload.Record) error {
 	t.lost.Count(rec)
-	begin := len(t.buf)
+	begin := len(t.Text)
 	sep := t.form.Separator
 	for i := range t.layout.Fields {
 		if i > 0 {
-			t.buf = append(t.buf, sep)
+			t.Text = append(t.Text, sep)
 		}
-		at := len(t.buf)
-		t.buf = t.cell(t.buf, i, rec)
-		if len(t.buf) == at {
-			t.buf = append(t.buf, t.form.Unknown...)
+		at := len(t.Text)
+		t.Text = t.cell(t.Text, i, rec)
+		if len(t.Text) == at {
+			t.Text = append(t.Text, t.form.Unknown...)
 		}
 	}
-	t.buf = append(t.buf, '\n')
-	if len(t.buf)-begin > longest {
+	t.Text = append(t.Text, '\n')
+	if len(t.Text)-begin > longest {
 		t.lost.Add("record", "it is longer than what is read")
-		t.buf = t.buf[:begin]
+		t.Text = t.Text[:begin]
 	}
-	return t.spill()
+	return t.Spill()
 }
 
 // cell appends the cell of field i, or nothing if nothing is known.
