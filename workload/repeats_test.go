@@ -38,7 +38,7 @@ func TestOutagesHaveDatesAndHappenAgain(t *testing.T) {
 }
 
 func TestReservationsHaveDatesAndHappenAgain(t *testing.T) {
-	r, err := readReservations(strings.NewReader("job_id,submit,start,processors,duration,every,until\n900,1996-10-01,1996-10-07,10,3600,7d,1996-10-21\n"), stockholm())
+	r, err := ReadReservations(strings.NewReader("job_id,submit,start,processors,duration,every,until\n900,1996-10-01,1996-10-07,10,3600,7d,1996-10-21\n"), stockholm())
 	require.NoError(t, err)
 	all := slices.Collect(r.Bookings())
 	require.Len(t, all, 3)
@@ -66,6 +66,6 @@ func TestWhatCannotHappenAgain(t *testing.T) {
 	}
 	_, err := readOutages(strings.NewReader("from,to,processors\n1996-10-01,1996-10-02,1\n"), nil)
 	require.EqualError(t, err, `line 2: from: want time units, for the jobs are of no log, or do not come at its dates, not "1996-10-01"`)
-	_, err = readReservations(strings.NewReader("job_id,start,processors,duration,every,until\n1,100,1,10,20,150\n2,500,1,10,,\n"), nil)
+	_, err = ReadReservations(strings.NewReader("job_id,start,processors,duration,every,until\n1,100,1,10,20,150\n2,500,1,10,,\n"), nil)
 	require.EqualError(t, err, "line 3: job 2 is there twice")
 }

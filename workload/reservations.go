@@ -31,18 +31,18 @@ type reservationRow struct {
 // Reservations are users' advance reservations, in order of submission.
 type Reservations struct{ rows []reservationRow }
 
-// OpenReservations reads a file of reservations; see readReservations.
+// OpenReservations reads a file of reservations; see ReadReservations.
 func OpenReservations(path string, dates *Header) (*Reservations, error) {
-	return openTable(path, "reservations", dates, readReservations)
+	return openTable(path, "reservations", dates, ReadReservations)
 }
 
-// readReservations reads CSV with a heading: job_id, start, processors and
+// ReadReservations reads CSV with a heading: job_id, start, processors and
 // duration; and, if they are there, submit (when it is asked for, 0), runtime
 // (the duration) and user. Times are in time units of the simulation; submit and start may be
 // dates of the log whose header is dates (nil: there is none), as in 1996-10-01T08:00. The rows may
 // stand in any order. A row with every, a time such as 7d, is asked for and begins again at that
 // distance, as long as it begins by the instant until, under the numbers that follow job_id.
-func readReservations(in io.Reader, dates *Header) (*Reservations, error) {
+func ReadReservations(in io.Reader, dates *Header) (*Reservations, error) {
 	t, err := csvtable.Read(in, "job_id", "start", "processors", "duration")
 	if err != nil {
 		return nil, err

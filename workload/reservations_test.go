@@ -11,7 +11,7 @@ import (
 )
 
 func TestReadReservations(t *testing.T) {
-	r, err := readReservations(strings.NewReader(`job_id,submit,start,processors,duration,runtime,user
+	r, err := ReadReservations(strings.NewReader(`job_id,submit,start,processors,duration,runtime,user
 7,60,3600,16,1800,900,3
 8,0,100.5,2,10,,
 `), nil)
@@ -49,7 +49,7 @@ func TestReservationsThatMakeNoSense(t *testing.T) {
 		"HEAD,submit\n1,5,1,1,\"6\n":        "quote",
 	} {
 		text = strings.Replace(text, "HEAD", "job_id,start,processors,duration", 1)
-		_, err := readReservations(strings.NewReader(text), nil)
+		_, err := ReadReservations(strings.NewReader(text), nil)
 		require.ErrorContains(t, err, want, "%q", text)
 	}
 }
@@ -57,7 +57,7 @@ func TestReservationsThatMakeNoSense(t *testing.T) {
 func FuzzReadReservations(f *testing.F) {
 	f.Add("job_id,submit,start,processors,duration,runtime,user\n7,60,3600,16,1800,900,3\n")
 	f.Fuzz(func(t *testing.T, text string) {
-		r, err := readReservations(strings.NewReader(text), nil)
+		r, err := ReadReservations(strings.NewReader(text), nil)
 		if err != nil {
 			return
 		}

@@ -183,7 +183,7 @@ func TestTheGuidesFilesCanBeRead(t *testing.T) {
 	g, err := decode(block("The file of a grid", "yaml"))
 	require.NoError(t, err)
 	require.Len(t, g.Clusters, 3)
-	r, err := workload.readReservations(strings.NewReader(block("Advance reservations", "csv")), nil)
+	r, err := workload.ReadReservations(strings.NewReader(block("Advance reservations", "csv")), nil)
 	require.NoError(t, err)
 	require.Len(t, slices.Collect(r.Bookings()), 2)
 	source, err := os.ReadFile("../../policy/agent/oar.go")
