@@ -103,7 +103,7 @@ func TestSizeConventions(t *testing.T) {
 
 func TestEstimateConventions(t *testing.T) {
 	factor := func(f float64) Estimates { return Estimates{Kind: EstimatesFactor, Factor: f} }
-	value := MissingEstimate{Kind: MissingValue, Value: 60 * des.Second}
+	value := MissingEstimate{kind: missingValue, value: 60 * des.Second}
 	for _, c := range []struct {
 		o             Options
 		run, estimate int
@@ -133,7 +133,7 @@ func TestEstimateConventions(t *testing.T) {
 }
 
 func TestJobsWithoutEstimateCanBeLeftOut(t *testing.T) {
-	trace := fromText(t, Options{Conventions: Conventions{MissingEstimate: MissingEstimate{Kind: MissingDrop}}}, line(1, 0, 5, 4, 4, -1, 1), line(2, 0, 5, 4, 4, 9, 1))
+	trace := fromText(t, Options{Conventions: Conventions{MissingEstimate: MissingEstimate{kind: missingDrop}}}, line(1, 0, 5, 4, 4, -1, 1), line(2, 0, 5, 4, 4, 9, 1))
 	require.Len(t, jobsOf(t, trace), 1)
 	require.EqualValues(t, 1, trace.Report().Count(noEstimate))
 }
@@ -347,7 +347,7 @@ func TestOptionsOutOfRangeAreErrors(t *testing.T) {
 	for _, o := range []Options{
 		{Reading: Reading{Procs: -1}}, {Part: Part{Skip: -1}}, {Part: Part{First: -1}}, {Part: Part{Load: -1}}, {Part: Part{Load: math.NaN()}}, {Part: Part{Load: math.Inf(1)}},
 		{Conventions: Conventions{Estimates: Estimates{Kind: EstimatesFactor}}}, {Conventions: Conventions{Estimates: Estimates{Kind: EstimatesFModel, Factor: 0.5}}}, {Conventions: Conventions{Estimates: Estimates{Kind: EstimatesFactor, Factor: math.NaN()}}},
-		{Conventions: Conventions{MissingEstimate: MissingEstimate{Kind: MissingValue}}},
+		{Conventions: Conventions{MissingEstimate: MissingEstimate{kind: missingValue}}},
 	} {
 		o.Stdin = strings.NewReader(sound)
 		_, err := o.Open(StandardInput)

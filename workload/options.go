@@ -121,8 +121,8 @@ func (c *Conventions) check() error {
 		return fmt.Errorf("the factor of estimates must be above 0 and at most %v, not %v", float64(maxFactor), e.Factor)
 	case e.Kind == EstimatesFModel && e.fmodel(c.Seed).Check() != nil:
 		return e.fmodel(c.Seed).Check()
-	case c.MissingEstimate.Kind == MissingValue && (c.MissingEstimate.Value < des.Second || int64(c.MissingEstimate.Value) > maxTime):
-		return fmt.Errorf("an estimate for jobs without one must be at least 1 s, not %v", c.MissingEstimate.Value)
+	case c.MissingEstimate.kind == missingValue && (c.MissingEstimate.value < des.Second || int64(c.MissingEstimate.value) > maxTime):
+		return fmt.Errorf("an estimate for jobs without one must be at least 1 s, not %v", c.MissingEstimate.value)
 	}
 	return nil
 }
@@ -221,39 +221,39 @@ func ParseEstimates(s string) (Estimates, error) {
 	return Estimates{}, fmt.Errorf("estimates %q: want user, exact, factor:F (as in factor:2), tsafrir, tsafrir:max=T or fmodel:F", s)
 }
 
-// MissingKind is the kind of a MissingEstimate.
-type MissingKind uint8
+// missingKind is the kind of a MissingEstimate.
+type missingKind uint8
 
 const (
-	MissingRuntime MissingKind = iota // the runtime
-	MissingDrop                       // nothing: the job is left out
-	MissingValue                      // MissingEstimate.Value
+	missingRuntime missingKind = iota // the runtime
+	missingDrop                       // nothing: the job is left out
+	missingValue                      // MissingEstimate.value
 )
 
-var missingKinds = enum.Of[MissingKind]("missing estimate", "runtime", "drop")
+var missingKinds = enum.Of[missingKind]("missing estimate", "runtime", "drop")
 
 // MissingEstimate replaces an estimate that is not given (0 or less in the file). The zero value is
-// the runtime.
+// the runtime; ParseMissingEstimate makes the others.
 type MissingEstimate struct {
-	Kind  MissingKind
-	Value des.Time // for MissingValue
+	kind  missingKind
+	value des.Time // for missingValue
 }
 
 func (m MissingEstimate) String() string {
-	if m.Kind == MissingValue {
-		return m.Value.String()
+	if m.kind == missingValue {
+		return m.value.String()
 	}
-	return missingKinds.Name(m.Kind)
+	return missingKinds.Name(m.kind)
 }
 
 // ParseMissingEstimate reads runtime, drop or a number of seconds.
 func ParseMissingEstimate(s string) (MissingEstimate, error) {
 	if kind, err := missingKinds.Parse(s); err == nil {
-		return MissingEstimate{Kind: kind}, nil
+		return MissingEstimate{kind: kind}, nil
 	}
 	t, fault := number.Time(s, MaxTime)
 	if fault != number.Sound || t < des.Second {
 		return MissingEstimate{}, fmt.Errorf("missing estimate %q: want runtime, drop or a number of seconds of 1 or more", s)
 	}
-	return MissingEstimate{Kind: MissingValue, Value: t}, nil
+	return MissingEstimate{kind: missingValue, value: t}, nil
 }

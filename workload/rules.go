@@ -119,7 +119,7 @@ func (m *maker) refuses(rec *Record, size int64) (field int, why Reason) {
 		return 8, OutOfRange
 	case rec.Submit < 0: // a burst without its summary
 		return 2, PartialRun
-	case rec.Estimate <= 0 && m.Estimates.Kind == EstimatesUser && m.MissingEstimate.Kind == MissingDrop:
+	case rec.Estimate <= 0 && m.Estimates.Kind == EstimatesUser && m.MissingEstimate.kind == missingDrop:
 		return 9, noEstimate
 	}
 	return 0, 0
@@ -187,8 +187,8 @@ func (m *maker) estimate(j *entity.Job, rec *Record, line int64) {
 		if rec.Estimate <= 0 {
 			report.addJob(line, 9, estimateFilled, rec.Job)
 			*length = j.Runtime
-			if o.MissingEstimate.Kind == MissingValue {
-				*length = o.MissingEstimate.Value
+			if o.MissingEstimate.kind == missingValue {
+				*length = o.MissingEstimate.value
 			}
 		}
 	}

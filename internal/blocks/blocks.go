@@ -6,7 +6,7 @@ import "io"
 // Writer gathers text in Text, to which the caller appends. The first error ends the writing: what
 // comes after it is dropped, and every call returns the same error.
 type Writer struct {
-	// Text is what has not been written yet.
+	// Text is the text that has not been written yet.
 	Text []byte
 
 	out  io.Writer
