@@ -4,7 +4,6 @@ import (
 	"image/color"
 	"math"
 
-	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/vg"
 
 	"github.com/gridslot/gridslot/metrics/rows"
@@ -26,15 +25,10 @@ func drawCapacity(t *rows.Table) (*Figure, error) {
 		return nil, &noDataError{"capacity", "capacity.csv, which is written where jobs can be stopped or nodes have owners' jobs"}
 	}
 	var names []string
-	for i := range t.Rows {
-		names = append(names, t.Text(i, "policy"))
-	}
-	ticks, height := rowsOf(names, 30*vg.Millimeter)
-	f := column(vg.Length(len(t.Rows))*max(6*vg.Millimeter, height) + 12*vg.Millimeter)
-	p := newPanel("", "capacity, %", "")
 	var bars boxes
 	shown := make([]bool, len(parts))
 	for i := range t.Rows {
+		names = append(names, t.Text(i, "policy"))
 		y, from, all := float64(len(t.Rows)-1-i), 0.0, t.Number(i, "capacity")
 		// Parts stand behind each other, from the left on. A part that is empty, or a capacity of
 		// 0, has no bar.
@@ -48,15 +42,13 @@ func drawCapacity(t *rows.Table) (*Figure, error) {
 			from += share
 		}
 	}
-	p.Add(bars)
+	all := []series{draws("", bars)}
 	for k, part := range parts {
-		if !shown[k] {
-			continue
+		if shown[k] {
+			all = append(all, says(part, partColour(k)))
 		}
-		f.says(part, swatch{partColour(k)})
 	}
-	p.X.Min, p.X.Max = 0, 100
-	asRows(&p.Y, ticks)
-	f.Panels = []*plot.Plot{p}
-	return f, nil
+	ticks, height := rowsOf(names, 30*vg.Millimeter)
+	f := column(vg.Length(len(t.Rows))*max(6*vg.Millimeter, height) + 12*vg.Millimeter)
+	return f.show(panel{x: axis{"capacity, %", asPercent}, y: axis{"", asRows(ticks)}, series: all}), nil
 }

@@ -27,20 +27,20 @@ var catalogue = []struct {
 	draw              func(*reader) (*Figure, error)
 }{
 	{"utilization", "processors or nodes in use over time, and those in service", rows.Queue.Name, (*reader).utilization},
-	{"queue", "jobs waiting over time", rows.Queue.Name, ofQueue(drawQueue)},
-	{"demand", "processors that the waiting jobs ask for, over time", rows.Queue.Name, ofQueue(drawDemand)},
+	{"queue", "jobs waiting over time", rows.Queue.Name, drawing((*reader).queue, drawQueue)},
+	{"demand", "processors that the waiting jobs ask for, over time", rows.Queue.Name, drawing((*reader).queue, drawDemand)},
 	{"capacity", "what became of the capacity: useful, lost, overhead, owners, down, idle", rows.Capacities.Name, (*reader).capacity},
-	{"policies", "mean wait, turnaround and bounded slowdown of the policies, with intervals", "", ofJobs(Policies)},
-	{"distributions", "empirical distributions of wait, bounded slowdown and turnaround", "", ofJobs(Distributions)},
-	{"wait-by-size", "mean wait and bounded slowdown by the size of jobs", "", ofJobs(WaitBySize)},
-	{"wait-by-estimate", "mean wait and bounded slowdown by the estimates of jobs", "", ofJobs(WaitByEstimate)},
+	{"policies", "mean wait, turnaround and bounded slowdown of the policies, with intervals", "", drawing((*reader).jobs, Policies)},
+	{"distributions", "empirical distributions of wait, bounded slowdown and turnaround", "", drawing((*reader).jobs, Distributions)},
+	{"wait-by-size", "mean wait and bounded slowdown by the size of jobs", "", drawing((*reader).jobs, WaitBySize)},
+	{"wait-by-estimate", "mean wait and bounded slowdown by the estimates of jobs", "", drawing((*reader).jobs, WaitByEstimate)},
 	{"load", "jobs and work submitted by hour and weekday", "", (*reader).load},
-	{"estimates", "how accurate estimates are", "", (*reader).estimates},
+	{"estimates", "how accurate estimates are", "", drawing((*reader).jobs, estimatesOfFirst)},
 	{"predictions", "predicted against real runtimes, the error by runtime, and what it does to slowdowns", rows.Accuracies.Name, (*reader).predictions},
-	{"owners", "income of each owner, and what a node-hour earned", rows.Owners.Name, ofRuns((*results.Run).Owners, drawOwners)},
-	{"prices", "mean prices of owners' nodes over time", rows.Prices.Name, ofRuns((*results.Run).Prices, drawPrices)},
-	{"income", "income of all owners in each cycle", rows.Cycles.Name, ofRuns((*results.Run).Cycles, drawIncome)},
-	{"alternatives", "Pareto front of a batch, and what was chosen", rows.Combinations.Name, ofRuns((*results.Run).Alternatives, drawAlternatives)},
+	{"owners", "income of each owner, and what a node-hour earned", rows.Owners.Name, drawing(each((*results.Run).Owners), drawOwners)},
+	{"prices", "mean prices of owners' nodes over time", rows.Prices.Name, drawing(each((*results.Run).Prices), drawPrices)},
+	{"income", "income of all owners in each cycle", rows.Cycles.Name, drawing(each((*results.Run).Cycles), drawIncome)},
+	{"alternatives", "Pareto front of a batch, and what was chosen", rows.Combinations.Name, drawing(each((*results.Run).Alternatives), drawAlternatives)},
 }
 
 // Names returns the names of the figures that there are, and what each shows.
@@ -90,33 +90,18 @@ func Draw(folder *results.Folder, names ...string) ([]*Figure, error) {
 	return all, nil
 }
 
-// reader reads what several figures need once. jobs and queue are nil until a figure asks for
-// them.
+// reader reads the rows of a folder. Those of jobs and queues, which several figures need, are read
+// once, when the first figure asks for them.
 type reader struct {
-	folder *results.Folder
-	jobs   []Rows[rows.Job]
-	queue  []Rows[rows.Level]
+	folder    *results.Folder
+	jobRows   []Rows[rows.Job]
+	queueRows []Rows[rows.Level]
 }
 
-// of returns the rows of each run of the folder that has any.
-func of[T any](r *reader, rows func(*results.Run) ([]T, error)) (all []Rows[T], err error) {
-	for _, run := range r.folder.Runs {
-		list, err := rows(run)
-		if err != nil {
-			return nil, err
-		}
-		if len(list) > 0 {
-			all = append(all, Rows[T]{run.Policy, list})
-		}
-	}
-	return all, nil
-}
-
-// ofRuns makes a figure of a folder from a figure of the rows of its runs. Runs without rows are
-// left out; with none at all, draw has to say what is missing.
-func ofRuns[T any](rows func(*results.Run) ([]T, error), draw func([]Rows[T]) (*Figure, error)) func(*reader) (*Figure, error) {
+// drawing makes a figure of a folder from what it is drawn from and how.
+func drawing[T any](read func(*reader) ([]Rows[T], error), draw func([]Rows[T]) (*Figure, error)) func(*reader) (*Figure, error) {
 	return func(r *reader) (*Figure, error) {
-		all, err := of(r, rows)
+		all, err := read(r)
 		if err != nil {
 			return nil, err
 		}
@@ -124,90 +109,98 @@ func ofRuns[T any](rows func(*results.Run) ([]T, error), draw func([]Rows[T]) (*
 	}
 }
 
-// ofJobs makes a figure of a folder from a figure of its jobs, and ofQueue from a figure of its
-// levels over time. Both are read once for all figures, and there must be some.
-func ofJobs(draw func([]Rows[rows.Job]) (*Figure, error)) func(*reader) (*Figure, error) {
-	return func(r *reader) (*Figure, error) { return withJobs(r, draw) }
+// each reads the rows of each run of the folder, without the runs that have none. If no run has
+// any, draw has to say what is missing.
+func each[T any](rows func(*results.Run) ([]T, error)) func(*reader) ([]Rows[T], error) {
+	return func(r *reader) (all []Rows[T], err error) {
+		for _, run := range r.folder.Runs {
+			list, err := rows(run)
+			if err != nil {
+				return nil, err
+			}
+			if len(list) > 0 {
+				all = append(all, Rows[T]{run.Policy, list})
+			}
+		}
+		return all, nil
+	}
 }
 
-func ofQueue(draw func([]Rows[rows.Level]) (*Figure, error)) func(*reader) (*Figure, error) {
-	return func(r *reader) (*Figure, error) { return withQueue(r, draw) }
-}
-
-// withJobs draws with the jobs of all runs.
-func withJobs(r *reader, draw func([]Rows[rows.Job]) (*Figure, error)) (*Figure, error) {
-	if r.jobs == nil {
-		var err error
-		if r.jobs, err = of(r, (*results.Run).Jobs); err != nil {
+// once reads rows into kept, unless they are there. missing is what a folder without any lacks.
+func once[T any](r *reader, kept *[]Rows[T], rows func(*results.Run) ([]T, error), missing string) (_ []Rows[T], err error) {
+	if *kept == nil {
+		if *kept, err = each(rows)(r); err != nil {
 			return nil, err
 		}
 	}
-	if len(r.jobs) == 0 {
-		return nil, &noDataError{Missing: "jobs-POLICY.csv with jobs"}
+	if len(*kept) == 0 {
+		return nil, &noDataError{Missing: missing}
 	}
-	return draw(r.jobs)
+	return *kept, nil
 }
 
-// withQueue draws with the levels of all runs.
-func withQueue(r *reader, draw func([]Rows[rows.Level]) (*Figure, error)) (*Figure, error) {
-	if r.queue == nil {
-		var err error
-		if r.queue, err = of(r, (*results.Run).Queue); err != nil {
-			return nil, err
-		}
-	}
-	if len(r.queue) == 0 {
-		return nil, &noDataError{Missing: "queue-POLICY.csv with rows"}
-	}
-	return draw(r.queue)
+func (r *reader) jobs() ([]Rows[rows.Job], error) {
+	return once(r, &r.jobRows, (*results.Run).Jobs, "jobs-POLICY.csv with jobs")
+}
+
+func (r *reader) queue() ([]Rows[rows.Level], error) {
+	return once(r, &r.queueRows, (*results.Run).Queue, "queue-POLICY.csv with rows")
 }
 
 // utilization draws the levels beside what was out of service. All runs of a folder are of one
 // machine: the first one that tells the number of processors tells it for all.
 func (r *reader) utilization() (*Figure, error) {
-	return withQueue(r, func(queue []Rows[rows.Level]) (*Figure, error) {
-		outages := make([][]rows.Outage, len(queue))
-		processors := 0
-		for i, q := range queue {
-			run, err := r.folder.Run(q.Name)
-			if err != nil {
+	queue, err := r.queue()
+	if err != nil {
+		return nil, err
+	}
+	outages := make([][]rows.Outage, len(queue))
+	processors := 0
+	for i, q := range queue {
+		run, err := r.folder.Run(q.Name)
+		if err != nil {
+			return nil, err
+		}
+		if outages[i], err = run.Outages(); err != nil {
+			return nil, err
+		}
+		if processors == 0 {
+			if processors, err = run.Processors(); err != nil {
 				return nil, err
-			}
-			if outages[i], err = run.Outages(); err != nil {
-				return nil, err
-			}
-			if processors == 0 {
-				if processors, err = run.Processors(); err != nil {
-					return nil, err
-				}
 			}
 		}
-		return drawUtilization(queue, processors, outages)
-	})
+	}
+	return drawUtilization(queue, processors, outages)
 }
 
 func (r *reader) capacity() (*Figure, error) {
-	t, err := r.folder.Table("capacity.csv")
+	t, err := r.folder.Table(rows.Capacities.Name)
 	if err != nil {
 		return nil, err
 	}
 	return drawCapacity(t)
 }
 
-// load and estimates are about the workload: the first run is enough, because all runs have the
-// same.
+// load and estimatesOfFirst are about the workload: the first run is enough, because all runs have
+// the same.
 func (r *reader) load() (*Figure, error) {
-	return withJobs(r, func(jobs []Rows[rows.Job]) (*Figure, error) { return drawLoad(jobs[0].Rows, r.folder.Origin()) })
-}
-
-func (r *reader) estimates() (*Figure, error) {
-	return withJobs(r, func(jobs []Rows[rows.Job]) (*Figure, error) { return Estimates(jobs[0].Rows) })
-}
-
-func (r *reader) predictions() (*Figure, error) {
-	accuracy, err := of(r, (*results.Run).Accuracy)
+	jobs, err := r.jobs()
 	if err != nil {
 		return nil, err
 	}
-	return withJobs(r, func(jobs []Rows[rows.Job]) (*Figure, error) { return drawPredictions(jobs, accuracy) })
+	return drawLoad(jobs[0].Rows, r.folder.Origin())
+}
+
+func estimatesOfFirst(jobs []Rows[rows.Job]) (*Figure, error) { return Estimates(jobs[0].Rows) }
+
+func (r *reader) predictions() (*Figure, error) {
+	accuracy, err := each((*results.Run).Accuracy)(r)
+	if err != nil {
+		return nil, err
+	}
+	jobs, err := r.jobs()
+	if err != nil {
+		return nil, err
+	}
+	return drawPredictions(jobs, accuracy)
 }

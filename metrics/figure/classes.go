@@ -3,14 +3,11 @@ package figure
 // Wait and bounded slowdown by classes of jobs.
 
 import (
-	"math"
 	"math/bits"
 	"strconv"
 
-	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/plotter"
 	"gonum.org/v1/plot/vg"
-	"gonum.org/v1/plot/vg/draw"
 
 	"github.com/gridslot/gridslot/des"
 	"github.com/gridslot/gridslot/metrics"
@@ -107,75 +104,41 @@ func WaitByEstimate(runs []Rows[rows.Job]) (*Figure, error) {
 
 // byClass draws the means by classes, and tells them in Numbers by other classes.
 func byClass(runs []Rows[rows.Job], by, told classes, name string) (*Figure, error) {
-	f := column(36 * vg.Millimeter)
-	f.Numbers = numbersByClass(runs, told)
-	f.heights = []vg.Length{36 * vg.Millimeter, 36 * vg.Millimeter, 24 * vg.Millimeter}
-	wait, slowdown := newPanel("", "", "mean wait"), newPanel("", "", "mean bounded\nslowdown")
-	count := newPanel("", by.label, "jobs")
-	f.Panels = []*plot.Plot{wait, slowdown, count}
-	shortest, longest, worst := math.Inf(1), 0.0, 1.0
-	first, last := by.last, -1
+	var waits, slowdowns []series
 	var counted boxes
+	first, last := by.last, -1
 	for i, r := range runs {
-		var waits, slowdowns points
+		var wait, slowdown points
 		// Classes without jobs have no points: the line goes straight to the next one.
 		for c, v := range by.grouped(r.Rows) {
 			if v.wait.N() == 0 {
 				continue
 			}
 			x := float64(c)
-			waits = append(waits, plotter.XY{X: x, Y: v.wait.Mean()})
-			slowdowns = append(slowdowns, plotter.XY{X: x, Y: v.slowdown.Mean()})
-			shortest = min(shortest, v.wait.Mean())
-			longest, worst = max(longest, v.wait.Mean()), max(worst, v.slowdown.Mean())
+			wait = append(wait, plotter.XY{X: x, Y: v.wait.Mean()})
+			slowdown = append(slowdown, plotter.XY{X: x, Y: v.slowdown.Mean()})
 			first, last = min(first, c), max(last, c)
 			if i == 0 {
 				counted = append(counted, box{x - 0.35, x + 0.35, 0, float64(v.wait.N()), grey})
 			}
 		}
-		if len(waits) == 0 {
-			continue
+		if len(wait) > 0 {
+			waits = append(waits, draws(r.Name, path(wait, line(i)), marks(wait, i)))
+			slowdowns = append(slowdowns, draws(r.Name, path(slowdown, line(i)), marks(slowdown, i)))
 		}
-		l, m := path(waits, line(i)), marks(waits, i)
-		wait.Add(l, m)
-		slowdown.Add(path(slowdowns, line(i)), marks(slowdowns, i))
-		f.says(r.Name, l, m)
 	}
 	if last < 0 {
 		return nil, &noDataError{name, "jobs that ran"}
 	}
-	count.Add(counted)
-	asDurations(&wait.Y, shortest, longest)
-	asFactors(&slowdown.Y, 1, worst)
-	count.Y.Min, count.Y.Max = 0, max(1, count.Y.Max*1.05)
-	for _, p := range f.Panels {
-		asClasses(&p.X, first, last, by.name)
-	}
-	if wait.Y.Min < linearBelow {
+	classes := asClasses(first, last, by.name)
+	f := column(36*vg.Millimeter).show(
+		panel{x: axis{"", classes}, y: axis{"mean wait", asDurations}, series: waits, height: 36 * vg.Millimeter},
+		panel{x: axis{"", classes}, y: axis{"mean bounded\nslowdown", asFactors}, series: slowdowns, height: 36 * vg.Millimeter},
+		panel{x: axis{by.label, classes}, y: axis{"jobs", asNumbers}, series: []series{draws("", counted)}, height: 24 * vg.Millimeter},
+	)
+	f.Numbers = numbersByClass(runs, told)
+	if f.Panels[0].Y.Min < linearBelow {
 		f.Note = "Waits: linear up to 10 s, logarithmic beyond."
 	}
 	return f, nil
-}
-
-// asClasses makes an axis an axis of classes, from the first to the last.
-func asClasses(a *plot.Axis, first, last int, name func(class int) string) {
-	// At most about ten classes have labels: more have no room.
-	every := 1 + (last-first)/10
-	a.Min, a.Max = float64(first)-0.5, float64(last)+0.5
-	a.Tick.Marker = ticker(func(lo, hi float64) (ticks []plot.Tick) {
-		for c := first; c <= last; c++ {
-			t := plot.Tick{Value: float64(c)}
-			if (c-first)%every == 0 {
-				t.Label = name(c)
-			}
-			ticks = append(ticks, t)
-		}
-		return ticks
-	})
-}
-
-// slant turns the labels of an axis by 0.7 rad, so that long ones have room.
-func slant(a *plot.Axis) {
-	a.Tick.Label.Rotation = 0.7
-	a.Tick.Label.XAlign, a.Tick.Label.YAlign = draw.XRight, draw.YTop
 }

@@ -8,76 +8,79 @@ import (
 
 	"gonum.org/v1/plot/plotter"
 	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
 
 	"github.com/gridslot/gridslot/metrics/rows"
 )
 
-// ecdf returns the steps of the empirical distribution function of values: Y of them are no
-// greater than X. Of more than 2000 values the steps are left out that are nearer to the step
-// before than a thousandth of either axis: nobody can see them. scale gives the place on the axis
-// of values.
-func ecdf(values []float64, scale func(float64) float64) points {
-	values = slices.Sorted(slices.Values(values))
-	if len(values) == 0 {
-		return nil
-	}
-	n := float64(len(values))
-	near := (scale(values[len(values)-1]) - scale(values[0])) / 1000
-	var all points
-	for i, v := range values {
-		if i+1 < len(values) && values[i+1] == v {
-			continue
+// Distribution says how often each value occurs. Invariant: Values ascend, from 0 on, and Counts
+// are as many, above 0.
+type Distribution struct {
+	Values []float64
+	Counts []int64
+}
+
+// distributionOf returns the distribution of values.
+func distributionOf(values []float64) (d Distribution) {
+	for _, v := range slices.Sorted(slices.Values(values)) {
+		if n := len(d.Values); n > 0 && d.Values[n-1] == v {
+			d.Counts[n-1]++
+		} else {
+			d.Values, d.Counts = append(d.Values, v), append(d.Counts, 1)
 		}
-		p := plotter.XY{X: v, Y: float64(i+1) / n}
-		if k := len(all) - 1; k >= 0 && i+1 < len(values) && len(values) > 2000 &&
-			scale(v)-scale(all[k].X) < near && p.Y-all[k].Y < 0.001 {
-			continue
+	}
+	return d
+}
+
+// ecdf returns the steps of the empirical distribution function: Y percent of the values are no
+// greater than X. Of more than 2000 values the steps are left out that are nearer to the step
+// before than a thousandth of either axis: nobody can see them. place gives the place on the axis
+// of values.
+func (d Distribution) ecdf(place func(float64) float64) (all points) {
+	n, sum := int64(0), int64(0)
+	for _, count := range d.Counts {
+		n += count
+	}
+	for i, v := range d.Values {
+		sum += d.Counts[i]
+		p := plotter.XY{X: v, Y: 100 * (float64(sum) / float64(n))}
+		if last := len(d.Values) - 1; n > 2000 && 0 < i && i < last {
+			near, before := (place(d.Values[last])-place(d.Values[0]))/1000, all[len(all)-1]
+			if place(v)-place(before.X) < near && p.Y-before.Y < 0.1 {
+				continue
+			}
 		}
 		all = append(all, p)
 	}
 	return all
 }
 
+// line returns the line of the ecdf, from the least value that there can be.
+func (d Distribution) line(place func(float64) float64, least float64, style draw.LineStyle) *plotter.Line {
+	return path(steps(append(points{{X: least}}, d.ecdf(place)...)), style)
+}
+
 // Distributions draws the empirical distributions of wait, bounded slowdown and turnaround of the
 // jobs that ran, a line for each run.
 func Distributions(runs []Rows[rows.Job]) (*Figure, error) {
 	f := column(36 * vg.Millimeter)
-	f.Numbers = numbersOfQuantiles(runs)
 	for _, quantity := range quantities {
-		scale, axis, least := durationScale{}.place, asDurations, 0.0
+		place, ends, least := durationScale{}.place, ends(asDurations), 0.0
 		if !quantity.isTime {
-			scale, axis, least = math.Log10, asFactors, 1
+			place, ends, least = math.Log10, asFactors, 1
 		}
-		p := newPanel("", quantity.name, "jobs, %")
-		greatest := 0.0
+		var lines []series
 		for i, r := range runs {
-			values := quantity.values(r.Rows)
-			if len(values) == 0 {
-				continue
-			}
-			greatest = max(greatest, slices.Max(values))
-			l := distribution(values, scale, least, i)
-			p.Add(l)
-			if len(f.Panels) == 0 {
-				f.says(r.Name, l)
+			if values := quantity.values(r.Rows); len(values) > 0 {
+				lines = append(lines, draws(r.Name, distributionOf(values).line(place, least, line(i))))
 			}
 		}
-		if len(f.legend) == 0 {
+		if len(lines) == 0 {
 			return nil, &noDataError{"distributions", "jobs that ran"}
 		}
-		axis(&p.X, least, greatest)
-		p.Y.Min, p.Y.Max = 0, 100
-		f.Panels = append(f.Panels, p)
+		f.show(panel{x: axis{quantity.name, ends}, y: axis{"jobs, %", asPercent}, series: lines})
 	}
+	f.Numbers = numbersOfQuantiles(runs)
 	f.Note = "The share of jobs that ran with no more than that. Times: linear up to 10 s, logarithmic beyond."
 	return f, nil
-}
-
-// distribution is the line of an ecdf in percent, from the least value that there can be.
-func distribution(values []float64, scale func(float64) float64, least float64, series int) *plotter.Line {
-	xy := points{{X: least}}
-	for _, p := range ecdf(values, scale) {
-		xy = append(xy, plotter.XY{X: p.X, Y: 100 * p.Y})
-	}
-	return path(steps(xy), line(series))
 }

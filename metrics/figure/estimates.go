@@ -4,7 +4,6 @@ package figure
 
 import (
 	"fmt"
-	"slices"
 
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/vg"
@@ -54,6 +53,9 @@ func numbersOfAccuracies(jobs []rows.Job) *Numbers {
 	return n
 }
 
+// percents are the ticks of an axis of percent whose ends are not 0 and 100.
+var percents = plot.ConstantTicks{{Value: 0, Label: "0"}, {Value: 25, Label: "25"}, {Value: 50, Label: "50"}, {Value: 75, Label: "75"}, {Value: 100, Label: "100"}}
+
 // Estimates draws how much of their estimates jobs run for, and the distributions of
 // runtimes and estimates.
 func Estimates(jobs []rows.Job) (*Figure, error) {
@@ -61,31 +63,19 @@ func Estimates(jobs []rows.Job) (*Figure, error) {
 	if n == 0 {
 		return nil, &noDataError{"estimates", "jobs with runtimes and estimates"}
 	}
-	var shares [accuracyBins + 1]float64 // in percent
-	for i, jobs := range counted {
-		shares[i] = float64(jobs) * (100 / float64(n))
-	}
-	// Phase 1: the bars of the accuracy, those above 100% in a colour of their own.
-	f := column(36 * vg.Millimeter)
-	f.Numbers = numbersOfAccuracies(jobs)
-	accuracy := newPanel("", "runtime / estimate, %", "jobs, %")
+	// Bars leave 8% of their class free on either side. Those above 100% have a colour of their own.
+	const width = 100.0 / accuracyBins
 	var bars boxes
-	// Bars leave 8% of their class free on either side.
-	for i, share := range shares {
-		fill := colour(0)
+	var above []series
+	for i, jobs := range counted {
+		share, fill := float64(jobs)*(100/float64(n)), colour(0)
 		if i == accuracyBins {
-			fill = colour(1)
+			if fill = colour(1); share > 0 {
+				above = []series{says("runtime above estimate", fill)}
+			}
 		}
-		width := 100.0 / accuracyBins
 		bars = append(bars, box{float64((float64(i) + 0.08) * width), float64((float64(i) + 0.92) * width), 0, share, fill})
 	}
-	accuracy.Add(bars)
-	accuracy.X.Min, accuracy.X.Max = 0, 100+100.0/accuracyBins
-	accuracy.X.Tick.Marker = plot.ConstantTicks{{Value: 0, Label: "0"}, {Value: 25, Label: "25"}, {Value: 50, Label: "50"}, {Value: 75, Label: "75"}, {Value: 100, Label: "100"}}
-	accuracy.Y.Min, accuracy.Y.Max = 0, niceAbove(max(slices.Max(shares[:]), 1))
-
-	// Phase 2: the two distributions on one axis.
-	lengths := newPanel("", "length", "jobs, %")
 	var runtimes, estimates []float64
 	for i := range jobs {
 		if j := &jobs[i]; j.Runtime != rows.None && j.Estimate > 0 {
@@ -93,16 +83,19 @@ func Estimates(jobs []rows.Job) (*Figure, error) {
 			estimates = append(estimates, j.Estimate.Seconds())
 		}
 	}
-	a, b := distribution(runtimes, durationScale{}.place, 0, 0), distribution(estimates, durationScale{}.place, 0, 1)
-	lengths.Add(a, b)
-	asDurations(&lengths.X, 0, max(slices.Max(runtimes), slices.Max(estimates)))
-	lengths.Y.Min, lengths.Y.Max = 0, 100
-	f.Panels = []*plot.Plot{accuracy, lengths}
-	f.says("runtime", a)
-	f.says("estimate", b)
-	if shares[accuracyBins] > 0 {
-		f.says("runtime above estimate", swatch{colour(1)})
-	}
+	f := column(36*vg.Millimeter).show(panel{
+		x:      axis{"runtime / estimate, %", between(0, 100+width, percents...)},
+		y:      axis{"jobs, %", fromZero(1)},
+		series: []series{draws("", bars)},
+	}, panel{
+		x: axis{"length", asDurations},
+		y: axis{"jobs, %", asPercent},
+		series: append([]series{
+			draws("runtime", distributionOf(runtimes).line(durationScale{}.place, 0, line(0))),
+			draws("estimate", distributionOf(estimates).line(durationScale{}.place, 0, line(1))),
+		}, above...),
+	})
+	f.Numbers = numbersOfAccuracies(jobs)
 	f.Note = "Below, the share of jobs of no more than that length: linear up to 10 s, logarithmic beyond."
 	return f, nil
 }

@@ -59,11 +59,6 @@ type entry struct {
 	thumbs []plot.Thumbnailer
 }
 
-// says adds a series to the legend, with the shapes that it is drawn with.
-func (f *Figure) says(name string, thumbs ...plot.Thumbnailer) {
-	f.legend = append(f.legend, entry{plain(name), thumbs})
-}
-
 // Formats returns the formats in which a figure can be written: the endings of files, in lower
 // case.
 func Formats() []string { return []string{"svg", "pdf", "png"} }
@@ -386,9 +381,4 @@ func rowsOf(names []string, width vg.Length) (ticks plot.ConstantTicks, height v
 		ticks = append(ticks, plot.Tick{Value: float64(len(names) - 1 - i), Label: strings.Join(of, "\n")})
 	}
 	return ticks, vg.Length(lines)*tickSize*lineSpacing + vg.Millimeter/2
-}
-
-// asRows makes an axis an axis of rows with these labels, at 0, 1, 2 ...
-func asRows(a *plot.Axis, ticks plot.ConstantTicks) {
-	a.Min, a.Max, a.Tick.Marker = -0.6, float64(len(ticks))-0.4, ticks
 }

@@ -21,6 +21,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 	"gonum.org/v1/plot"
+	"gonum.org/v1/plot/plotter"
 	"gonum.org/v1/plot/vg"
 	"pgregory.net/rapid"
 
@@ -186,10 +187,10 @@ func TestTheSameRowsGiveTheSameSVG(t *testing.T) {
 }
 
 var (
-	texts  = regexp.MustCompile(`<text x="([-0-9.e]+)" y="([-0-9.e]+)"[^>]*>([^<]*)</text>`)
-	turned = regexp.MustCompile(`(?s)<g transform="rotate.*?</g>`)
-	lines  = regexp.MustCompile(`<path d="(M[^"]*)" style="fill:none;stroke:(#[0-9A-F]{6})`)
-	pairs  = regexp.MustCompile(`[ML]([-0-9.e]+),([-0-9.e]+)`)
+	texts   = regexp.MustCompile(`<text x="([-0-9.e]+)" y="([-0-9.e]+)"[^>]*>([^<]*)</text>`)
+	rotated = regexp.MustCompile(`(?s)<g transform="rotate.*?</g>`)
+	lines   = regexp.MustCompile(`<path d="(M[^"]*)" style="fill:none;stroke:(#[0-9A-F]{6})`)
+	pairs   = regexp.MustCompile(`[ML]([-0-9.e]+),([-0-9.e]+)`)
 )
 
 func TestAnSVGNamesOtherFontsAndHowLongItsTextsAre(t *testing.T) {
@@ -209,7 +210,7 @@ func TestAnSVGNamesOtherFontsAndHowLongItsTextsAre(t *testing.T) {
 func TestAllTextIsWithinThePage(t *testing.T) {
 	for name, f := range everyFigure(t, "fcfs", "batch-slicer:front=30:criterion=square-dep:problem=weights", "conservative", "e", "f", "g", "h", "i", "j") {
 		wide, _ := f.size()
-		for _, m := range texts.FindAllStringSubmatch(turned.ReplaceAllString(string(write(t, f, "svg")), ""), -1) {
+		for _, m := range texts.FindAllStringSubmatch(rotated.ReplaceAllString(string(write(t, f, "svg")), ""), -1) {
 			require.Greater(t, number(t, m[1]), 0.0, "%s: %s", name, m[0])
 			require.Less(t, number(t, m[1]), wide.Points(), "%s: %s", name, m[0])
 		}
@@ -218,7 +219,9 @@ func TestAllTextIsWithinThePage(t *testing.T) {
 		}
 		places, _ := f.places(wide)
 		for _, p := range places {
-			require.LessOrEqual(t, p.x+thumbWidth+thumbGap+textStyle(legendSize).Width(p.name), wide, "%s: %s", name, p.name)
+			for _, line := range p.text {
+				require.LessOrEqual(t, p.x+thumbWidth+thumbGap+textStyle(legendSize).Width(line), wide, "%s: %s", name, line)
+			}
 		}
 	}
 }
@@ -640,10 +643,11 @@ func TestPoliciesTellWhoseBatchesDependOnEachOther(t *testing.T) {
 
 func TestIntervalsOfSlowdownsThatAreFarApartBeginAtOne(t *testing.T) {
 	means := []stats.LongRunMean{{Interval: stats.Interval{Mean: 2, HalfWidth: 3}}, {Interval: stats.Interval{Mean: 100, HalfWidth: 10}}, {}}
-	p := newPanel("", "", "")
-	drawn := addMeans(p, quantities[1], means, []bool{true, true, false})
+	drawn, x := meansOf(quantities[1], means, []bool{true, true, false})
 	require.Equal(t, []spread{{1, 2, 5, 2, 0}, {90, 100, 110, 1, 1}}, drawn)
-	require.Equal(t, 1.0, p.X.Min)
+	a := plot.Axis{Min: 1, Max: 110}
+	x.ends(&a)
+	require.Equal(t, 1.0, a.Min)
 }
 
 func TestTwentyOwnersStandInTheOrderOfTheirFileAndMoreByIncome(t *testing.T) {
@@ -660,8 +664,9 @@ func TestTwentyOwnersStandInTheOrderOfTheirFileAndMoreByIncome(t *testing.T) {
 }
 
 func TestAllFieldsOfADensityAreOnItsPanel(t *testing.T) {
-	p, exact := densityPanel("p", map[[2]int]int{{12, 6}: 3, {5, 18}: 1}, 3)
-	require.InDelta(t, edge(19), exact.XYs[1].X, 1e-9)
+	of := densityPanel("p", map[[2]int]int{{12, 6}: 3, {5, 18}: 1}, 3)
+	p := (&Figure{}).show(of).Panels[0]
+	require.InDelta(t, edge(19), of.series[1].shapes[0].(*plotter.Line).XYs[1].X, 1e-9)
 	require.GreaterOrEqual(t, p.X.Max, edge(19))
 	require.Equal(t, p.X.Max, p.Y.Max)
 }

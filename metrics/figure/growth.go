@@ -27,36 +27,31 @@ type Curve struct {
 // straight line: the greater its exponent, the steeper the line. The labels size and cost name
 // quantity and unit.
 func Growth(size, cost string, curves []Curve) (*Figure, error) {
-	f := column(60 * vg.Millimeter)
-	p := newPanel("", size, cost)
-	for _, a := range []*plot.Axis{&p.X, &p.Y} {
-		a.Scale, a.Tick.Marker = plot.LogScale{}, ticker(powersOfTen)
-	}
+	var all []series
 	for i, c := range curves {
 		measured := c.points()
 		if len(measured) == 0 {
 			continue
 		}
-		marks := &plotter.Scatter{XYs: plotter.XYs(measured), GlyphStyle: glyph(i)}
-		thumbs := []plot.Thumbnailer{marks}
-		p.Add(marks)
+		s := draws(c.Name, marks(measured, i))
 		if c.Factor > 0 {
-			l := path(c.line(measured), line(i))
-			p.Add(l)
-			thumbs = append(thumbs, l)
+			s.shapes = append(s.shapes, path(c.line(measured), line(i)))
 		}
-		f.says(c.Name, thumbs...)
+		all = append(all, s)
 	}
-	if len(f.legend) == 0 {
+	if len(all) == 0 {
 		return nil, &noDataError{"growth", "cost that was measured"}
 	}
-	const room = 1.15
-	for _, a := range []*plot.Axis{&p.X, &p.Y} {
-		a.Min, a.Max = a.Min/room, a.Max*room
-	}
-	f.Panels = append(f.Panels, p)
+	f := column(60 * vg.Millimeter)
 	f.Note = "Both axes are logarithmic."
-	return f, nil
+	return f.show(panel{x: axis{size, asPowers}, y: axis{cost, asPowers}, series: all}), nil
+}
+
+// asPowers makes an axis a logarithmic one with room at both ends.
+func asPowers(a *plot.Axis) {
+	const room = 1.15
+	a.Scale, a.Tick.Marker = plot.LogScale{}, ticker(powersOfTen)
+	a.Min, a.Max = a.Min/room, a.Max*room
 }
 
 // points returns what was measured, by size; logarithmic axes have no place for what is not above

@@ -63,16 +63,16 @@ func thin(changes []change, n int) []span {
 	return spans
 }
 
-// overTime draws a value that changes, in spans if there are too many changes, and reports whether
-// there were. unit is the unit of the axis in seconds.
-func overTime(p *plot.Plot, changes []change, unit float64, n, series int) bool {
+// overTime returns the shapes of a value that changes, in n spans if there are too many changes,
+// and whether there were. unit is the unit of the axis in seconds.
+func overTime(changes []change, unit float64, n, series int) (shapes []plot.Plotter, thinned bool) {
+	style := solid(colour(series), vg.Points(0.7))
 	if len(changes) <= mostChanges || changes[0].at == changes[len(changes)-1].at {
 		var xy points
 		for _, c := range changes {
 			xy = append(xy, plotter.XY{X: c.at / unit, Y: c.value})
 		}
-		p.Add(path(steps(xy), solid(colour(series), vg.Points(0.7))))
-		return false
+		return []plot.Plotter{path(steps(xy), style)}, false
 	}
 	var bands boxes
 	var means points
@@ -82,8 +82,7 @@ func overTime(p *plot.Plot, changes []change, unit float64, n, series int) bool 
 		}
 		means = append(means, plotter.XY{X: s.from / unit, Y: s.mean}, plotter.XY{X: s.to / unit, Y: s.mean})
 	}
-	p.Add(bands, path(means, solid(colour(series), vg.Points(0.7))))
-	return true
+	return []plot.Plotter{bands, path(means, style)}, true
 }
 
 // thinned says in a note what a band is, on an axis of that many seconds.
@@ -92,56 +91,57 @@ func thinned(seconds float64) string {
 	return "Line: mean of " + strconv.FormatFloat(seconds/spansOfLine/size, 'g', 3, 64) + " " + unit + "; band: least to most in that time."
 }
 
+// quantityOverTime is what a figure shows of the levels of runs over time.
+type quantityOverTime struct {
+	name  string // of the figure
+	label string // of the axis
+	of    func(rows.Level) float64
+	// atLeast is what the axis shows at least.
+	atLeast float64
+	// beside, if set, returns what is drawn beside it in the panel of a run.
+	beside func(run int) []series
+}
+
 // drawUtilization draws how many of the processors, or nodes, are in use, a panel for each run: in
 // percent of processors if that is above 0, otherwise their number. Where outages are given, by
 // run, a line shows what is in service.
 func drawUtilization(runs []Rows[rows.Level], processors int, outages [][]rows.Outage) (*Figure, error) {
-	label, scale := "nodes in use", 1.0
-	if processors > 0 {
-		label, scale = "in use, %", 100/float64(processors)
+	if processors == 0 {
+		return levels(runs, quantityOverTime{"utilization", "nodes in use", func(l rows.Level) float64 { return float64(l.Busy) }, 1, nil})
 	}
-	f, err := levels(runs, "utilization", label, func(l rows.Level) float64 { return float64(l.Busy) * scale })
-	if err != nil {
-		return nil, err
-	}
-	// In service is a line of steps over the whole run, from what it was before the first row.
-	for i, p := range f.Panels {
-		if processors > 0 {
-			p.Y.Max = max(100, p.Y.Max)
+	scale := 100 / float64(processors)
+	unit, _ := timeUnit(spanOf(runs))
+	inService := func(run int) []series {
+		if run >= len(outages) || len(outages[run]) == 0 {
+			return nil
 		}
-		if i >= len(outages) || len(outages[i]) == 0 || processors == 0 {
-			continue
-		}
-		unit, _ := timeUnit(spanOf(runs))
-		rows := runs[i].Rows
-		// The line begins with what is in service at the first row, and ends with the last one.
+		// The line of steps begins with what is in service at the first row, and ends with the
+		// last one.
+		rows := runs[run].Rows
 		begin, end := rows[0].Time.Seconds(), rows[len(rows)-1].Time.Seconds()
-		in := path(points{{}}, solid(colour(6), vg.Points(0.6)))
-		for _, c := range inService(outages[i], float64(processors)) {
+		in := points{{}}
+		for _, c := range inService(outages[run], float64(processors)) {
 			at := plotter.XY{X: max(begin, c.at) / unit, Y: c.value * scale}
 			if c.at <= begin {
-				in.XYs[0] = at
+				in[0] = at
 			} else if c.at <= end {
-				in.XYs = append(in.XYs, at)
+				in = append(in, at)
 			}
 		}
-		in.XYs = steps(append(in.XYs, plotter.XY{X: end / unit, Y: in.XYs[len(in.XYs)-1].Y}))
-		p.Add(in)
-		if len(f.legend) == 0 {
-			f.says("in service", in)
-		}
+		in = steps(append(in, plotter.XY{X: end / unit, Y: in[len(in)-1].Y}))
+		return []series{draws("in service", path(in, solid(colour(6), vg.Points(0.6))))}
 	}
-	return f, nil
+	return levels(runs, quantityOverTime{"utilization", "in use, %", func(l rows.Level) float64 { return float64(l.Busy) * scale }, 100, inService})
 }
 
 // drawQueue draws how many jobs wait, a panel a run.
 func drawQueue(runs []Rows[rows.Level]) (*Figure, error) {
-	return levels(runs, "queue", "jobs waiting", func(l rows.Level) float64 { return float64(l.Jobs) })
+	return levels(runs, quantityOverTime{"queue", "jobs waiting", func(l rows.Level) float64 { return float64(l.Jobs) }, 1, nil})
 }
 
 // drawDemand draws how many processors, or nodes, the waiting jobs ask for, a panel a run.
 func drawDemand(runs []Rows[rows.Level]) (*Figure, error) {
-	return levels(runs, "demand", "processors\nasked for", func(l rows.Level) float64 { return float64(l.Processors) })
+	return levels(runs, quantityOverTime{"demand", "processors\nasked for", func(l rows.Level) float64 { return float64(l.Processors) }, 1, nil})
 }
 
 // spanOf returns the longest time that any of the runs took, in seconds.
@@ -154,47 +154,51 @@ func spanOf(runs []Rows[rows.Level]) (longest float64) {
 	return longest
 }
 
-// levels draws one value of the rows over time, a panel for each run, all with one axis of time.
+// levels draws a quantity of the rows over time, a panel for each run, all with one axis of time.
 // Panels have axes of values of their own if the greatest values are more than four times apart.
-func levels(runs []Rows[rows.Level], name, label string, value func(rows.Level) float64) (*Figure, error) {
+func levels(runs []Rows[rows.Level], q quantityOverTime) (*Figure, error) {
 	seconds := spanOf(runs)
 	if seconds <= 0 {
-		return nil, &noDataError{name, "rows of queue-POLICY.csv at two instants"}
+		return nil, &noDataError{q.name, "rows of queue-POLICY.csv at two instants"}
 	}
 	unit, unitName := timeUnit(seconds)
-	f := column(30 * vg.Millimeter)
 	bands := false
 	lo, hi := math.Inf(1), math.Inf(-1)
+	var panels []panel
 	var most []float64 // of each panel
 	for i, r := range runs {
 		if len(r.Rows) == 0 {
-			return nil, &noDataError{name, "row of queue-POLICY.csv of " + plain(r.Name)}
+			return nil, &noDataError{q.name, "row of queue-POLICY.csv of " + plain(r.Name)}
 		}
 		var changes []change
 		greatest := 0.0
 		for _, l := range r.Rows {
-			c := change{l.Time.Seconds(), value(l)}
+			c := change{l.Time.Seconds(), q.of(l)}
 			changes = append(changes, c)
 			greatest = max(greatest, c.value)
 		}
 		most = append(most, greatest)
 		// A shorter run has fewer spans, so that spans have the same length in all panels.
-		p := newPanel(r.Name, "time, "+unitName, label)
 		from, to := changes[0].at, changes[len(changes)-1].at
-		if overTime(p, changes, unit, max(1, int(math.Round(spansOfLine*(to-from)/seconds))), i) {
-			bands = true
-		}
+		shapes, thinned := overTime(changes, unit, max(1, int(math.Round(spansOfLine*(to-from)/seconds))), i)
+		bands = bands || thinned
 		lo, hi = min(lo, from/unit), max(hi, to/unit)
-		f.Panels = append(f.Panels, p)
+		p := panel{title: r.Name, series: []series{draws("", shapes...)}}
+		if q.beside != nil {
+			p.series = append(p.series, q.beside(i)...)
+		}
+		panels = append(panels, p)
 	}
 	apart := slices.Max(most) > 4*slices.Min(most)
-	for i, p := range f.Panels {
+	for i := range panels {
 		greatest := most[i]
 		if !apart {
 			greatest = slices.Max(most)
 		}
-		p.X.Min, p.X.Max, p.Y.Min, p.Y.Max = lo, hi, 0, max(1, float64(greatest*1.05))
+		panels[i].x = axis{"time, " + unitName, between(lo, hi)}
+		panels[i].y = axis{q.label, between(0, max(q.atLeast, float64(greatest*1.05)))}
 	}
+	f := column(30 * vg.Millimeter).show(panels...)
 	f.labelBelow()
 	if bands {
 		f.Note = thinned(seconds)
@@ -233,9 +237,4 @@ func inService(outages []rows.Outage, processors float64) []change {
 		}
 	}
 	return all
-}
-
-// column returns a figure of panels below each other, each of that height.
-func column(height vg.Length) *Figure {
-	return &Figure{Columns: 1, Width: columnWidth, Height: height, Gap: gap, aligned: true}
 }

@@ -65,54 +65,49 @@ func drawLoad(jobs []rows.Job, origin time.Time) (*Figure, error) {
 	if spanOfJobs(jobs) > 200*365*des.Day {
 		return nil, &noDataError{"load", "calendar for submissions over more than 200 years"}
 	}
-	f := &Figure{Columns: 2, Width: columnWidth/2 - gap/2, Height: 32 * vg.Millimeter, Gap: gap, aligned: true}
 	days := []string{"Su", "Mo", "Tu", "We", "Th", "Fr", "Sa"}
 	order := []int{1, 2, 3, 4, 5, 6, 0}
 	hourLabel, dayLabel := "hour of the day", "day of the week"
+	note := noClock
 	if origin.IsZero() {
 		origin = time.Unix(3*86400, 0).UTC() // a Sunday
 		hourLabel, dayLabel = "hour of simulation", "day of simulation"
 		days, order = []string{"0", "1", "2", "3", "4", "5", "6"}, []int{0, 1, 2, 3, 4, 5, 6}
-		f.Note = noClock
 	} else {
-		f.Note = fmt.Sprintf("Clock of the machine: time 0 is %s.", origin.Format("2006-01-02 15:04 MST"))
+		note = fmt.Sprintf("Clock of the machine: time 0 is %s.", origin.Format("2006-01-02 15:04 MST"))
 	}
 	byHour, byDay := rates(jobs, origin)
+	var dayTicks []plot.Tick
+	for x, d := range order {
+		dayTicks = append(dayTicks, plot.Tick{Value: float64(x), Label: days[d]})
+	}
 	// Two rows of panels: the number of jobs above, their work below; hours to the left, days to
 	// the right.
-	for i, quantity := range []struct {
-		label string
-		of    func(rate) float64
+	f := inPairs(32 * vg.Millimeter)
+	f.Note = note
+	for _, quantity := range []struct {
+		label               string
+		of                  func(rate) float64
+		hourLabel, dayLabel string
 	}{
-		{"jobs/h", func(r rate) float64 { return r.jobs / r.hours }},
-		{"processor-h/h", func(r rate) float64 { return r.work / r.hours }},
+		{"jobs/h", func(r rate) float64 { return r.jobs / r.hours }, "", ""},
+		{"processor-h/h", func(r rate) float64 { return r.work / r.hours }, hourLabel, dayLabel},
 	} {
-		hour, day := newPanel("", "", quantity.label), newPanel("", "", "")
-		if i == 1 {
-			hour.X.Label.Text, day.X.Label.Text = hourLabel, dayLabel
-		}
 		var hours, weekdays boxes
 		for h, r := range byHour {
 			if r.hours > 0 {
 				hours = append(hours, box{float64(h) + 0.1, float64(h) + 0.9, 0, quantity.of(r), colour(0)})
 			}
 		}
-		var ticks []plot.Tick
 		for x, d := range order {
-			ticks = append(ticks, plot.Tick{Value: float64(x), Label: days[d]})
 			if r := byDay[d]; r.hours > 0 {
 				weekdays = append(weekdays, box{float64(x) - 0.4, float64(x) + 0.4, 0, quantity.of(r), colour(1)})
 			}
 		}
-		hour.Add(hours)
-		day.Add(weekdays)
-		hour.X.Min, hour.X.Max, day.X.Min, day.X.Max = 0, 24, -0.5, 6.5
-		hour.X.Tick.Marker = hoursOfDay
-		day.X.Tick.Marker = plot.ConstantTicks(ticks)
-		for _, p := range []*plot.Plot{hour, day} {
-			p.Y.Min, p.Y.Max = 0, niceAbove(max(p.Y.Max, 1e-9))
-		}
-		f.Panels = append(f.Panels, hour, day)
+		f.show(
+			panel{x: axis{quantity.hourLabel, between(0, 24, hoursOfDay...)}, y: axis{quantity.label, fromZero(1e-9)}, series: []series{draws("", hours)}},
+			panel{x: axis{quantity.dayLabel, between(-0.5, 6.5, dayTicks...)}, y: axis{"", fromZero(1e-9)}, series: []series{draws("", weekdays)}},
+		)
 	}
 	return f, nil
 }

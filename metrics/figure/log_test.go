@@ -44,11 +44,11 @@ func TestStepsAreThoseOfTheDistribution(t *testing.T) {
 			d.Values, d.Counts = append(d.Values, float64(1+i*i)), append(d.Counts, count)
 			total += count
 		}
-		xy := d.cumulated(math.Log10, 1)
+		xy := append(points{{X: 1}}, d.ecdf(math.Log10)...)
 		require.Less(t, len(xy), 2100)
 		require.Equal(t, plotter.XY{X: 1}, xy[0])
 		require.InDelta(t, 100, xy[len(xy)-1].Y, 1e-9)
-		require.Equal(t, d.greatest(), xy[len(xy)-1].X)
+		require.Equal(t, d.Values[n-1], xy[len(xy)-1].X)
 		at, sum := 0, int64(0)
 		for i, v := range d.Values {
 			sum += d.Counts[i]

@@ -11,6 +11,7 @@ import (
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/plotter"
 	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
 
 	"github.com/gridslot/gridslot/metrics/rows"
 )
@@ -45,15 +46,14 @@ func drawOwners(runs []Rows[rows.Owner]) (*Figure, error) {
 	if len(names) == 0 {
 		return nil, &noDataError{"owners", "owners-POLICY.csv: nodes name no owners, and prices do not react"}
 	}
-	f := column(36 * vg.Millimeter)
-	f.Note = "Money of the simulation. Owners have no costs: income is profit."
+	note := "Money of the simulation. Owners have no costs: income is profit."
 	if len(names) > mostOwners {
-		f.Note += fmt.Sprintf(" The %d of %d owners that earned most in the first run.", mostOwners, len(names))
+		note += fmt.Sprintf(" The %d of %d owners that earned most in the first run.", mostOwners, len(names))
 		names = names[:mostOwners]
 	}
 	// A group of bars for each owner, a bar in it for each run.
 	width := 0.8 / float64(len(runs))
-	income, price := newPanel("", "", "income"), newPanel("", "owner", "income per node-hour")
+	var incomes, prices []series
 	for i, r := range runs {
 		var earned, mean boxes
 		for _, o := range r.Rows {
@@ -68,25 +68,23 @@ func drawOwners(runs []Rows[rows.Owner]) (*Figure, error) {
 				mean = append(mean, box{from, from + width*0.92, 0, 3600 * o.Income / o.UsedTime, colour(i)})
 			}
 		}
-		income.Add(earned)
-		price.Add(mean)
-		f.says(r.Name, swatch{colour(i)})
+		incomes = append(incomes, draws(r.Name, earned, swatch{colour(i)}))
+		prices = append(prices, draws("", mean))
 	}
-	// An income is below 0 if users got back more than they paid.
 	var ticks []plot.Tick
 	for x, name := range names {
 		ticks = append(ticks, plot.Tick{Value: float64(x), Label: wrap(name, tickSize, 18*vg.Millimeter)})
 	}
-	f.Panels = []*plot.Plot{income, price}
-	for _, p := range f.Panels {
-		p.Y.Min = min(0, p.Y.Min)
-		p.Y.Max = niceAbove(max(p.Y.Max, 1e-9))
-		p.X.Min, p.X.Max = -0.5, float64(len(names))-0.5
-		p.X.Tick.Marker = plot.ConstantTicks(ticks)
-		if len(names) > 8 {
-			slant(&p.X)
-		}
+	owners := between(-0.5, float64(len(names))-0.5, ticks...)
+	if len(names) > 8 {
+		owners = turned(owners, 0.7, draw.YTop)
 	}
+	// An income is below 0 if users got back more than they paid.
+	f := column(36*vg.Millimeter).show(
+		panel{x: axis{"", owners}, y: axis{"income", fromZero(1e-9)}, series: incomes},
+		panel{x: axis{"owner", owners}, y: axis{"income per node-hour", fromZero(1e-9)}, series: prices},
+	)
+	f.Note = note
 	return f, nil
 }
 
@@ -155,7 +153,6 @@ func legendOf(owner string) string {
 // drawPrices draws the mean price of the nodes of each owner over time, a panel for each run; if
 // there are more than six owners, of all nodes. All panels have the same axes.
 func drawPrices(runs []Rows[rows.Price]) (*Figure, error) {
-	f := column(34 * vg.Millimeter)
 	last, most := 0.0, 0.0
 	for _, r := range runs {
 		for _, row := range r.Rows {
@@ -166,30 +163,32 @@ func drawPrices(runs []Rows[rows.Price]) (*Figure, error) {
 		return nil, &noDataError{"prices", "prices-POLICY.csv with changes: prices do not react"}
 	}
 	unit, unitName := timeUnit(last)
+	var panels []panel
+	var known []string // owners of all runs: each has one colour in all panels
 	for _, r := range runs {
 		if len(r.Rows) == 0 {
 			continue
 		}
-		p := newPanel(r.Name, "time, "+unitName, "mean price")
+		p := panel{title: r.Name, x: axis{"time, " + unitName, between(0, last/unit)}}
 		owners, prices := meanPrices(r.Rows, 6)
 		for i, changes := range prices {
+			if !slices.Contains(known, owners[i]) {
+				known = append(known, owners[i])
+			}
 			var xy points
 			// The last price holds until the end of the axis.
 			for _, c := range append(changes, change{last, changes[len(changes)-1].value}) {
 				xy = append(xy, plotter.XY{X: c.at / unit, Y: c.value})
 				most = max(most, c.value)
 			}
-			l := path(steps(xy), line(i))
-			p.Add(l)
-			if len(f.Panels) == 0 {
-				f.says(legendOf(owners[i]), l)
-			}
+			p.series = append(p.series, draws(legendOf(owners[i]), path(steps(xy), line(slices.Index(known, owners[i])))))
 		}
-		f.Panels = append(f.Panels, p)
+		panels = append(panels, p)
 	}
-	for _, p := range f.Panels {
-		p.X.Min, p.X.Max, p.Y.Min, p.Y.Max = 0, last/unit, 0, niceAbove(max(most, 1e-9))
+	for i := range panels {
+		panels[i].y = axis{"mean price", between(0, niceAbove(max(most, 1e-9)))}
 	}
+	f := column(34 * vg.Millimeter).show(panels...)
 	f.labelBelow()
 	f.Note = "Of an owner's nodes, for a time unit, in money of the simulation."
 	return f, nil
@@ -198,7 +197,6 @@ func drawPrices(runs []Rows[rows.Price]) (*Figure, error) {
 // drawIncome draws what all owners together are paid in a cycle, over time, a line for each run.
 // The income of a cycle under way is not known.
 func drawIncome(runs []Rows[rows.Cycle]) (*Figure, error) {
-	f := column(40 * vg.Millimeter)
 	last, paid := 0.0, false
 	for _, r := range runs {
 		for _, c := range r.Rows {
@@ -210,7 +208,7 @@ func drawIncome(runs []Rows[rows.Cycle]) (*Figure, error) {
 		return nil, &noDataError{"income", "cycles-POLICY.csv with income: nobody was paid"}
 	}
 	unit, unitName := timeUnit(last)
-	p := newPanel("", "time, "+unitName, "income in a cycle")
+	var all []series
 	for i, r := range runs {
 		var xy points
 		for _, c := range r.Rows {
@@ -218,12 +216,13 @@ func drawIncome(runs []Rows[rows.Cycle]) (*Figure, error) {
 				xy = append(xy, plotter.XY{X: c.Start.Seconds() / unit, Y: c.Income})
 			}
 		}
-		l := path(steps(xy), line(i))
-		p.Add(l)
-		f.says(r.Name, l)
+		all = append(all, draws(r.Name, path(steps(xy), line(i))))
 	}
-	p.X.Min, p.Y.Min, p.Y.Max = 0, min(0, p.Y.Min), niceAbove(max(p.Y.Max, 1e-9))
-	f.Panels = []*plot.Plot{p}
+	f := column(40 * vg.Millimeter).show(panel{
+		x:      axis{"time, " + unitName, func(a *plot.Axis) { a.Min = 0 }},
+		y:      axis{"income in a cycle", fromZero(1e-9)},
+		series: all,
+	})
 	f.Note = "Money of the simulation, of all owners together, less what users got back."
 	return f, nil
 }
@@ -268,30 +267,19 @@ func drawAlternatives(runs []Rows[rows.Combination]) (*Figure, error) {
 			}
 		}
 		slices.SortStableFunc(front, func(a, b plotter.XY) int { return cmp.Compare(a.X, b.X) })
-		p := newPanel(r.Name, "time of all windows, time units", "cost of all windows")
-		l, m := path(front, line(i)), marks(front, i)
+		l, m, c := path(front, line(i)), marks(front, i), marks(chosen, 6)
 		l.Width /= 2
-		p.Add(l, m)
-		c := marks(chosen, 6)
 		c.Shape, c.Radius = ring{}, 3.5
-		p.Add(c)
-		if len(f.Panels) == 0 {
-			f.says("Pareto front", l, m)
-			f.says("chosen", c)
-		}
-		room(&p.X)
-		room(&p.Y)
-		f.Panels = append(f.Panels, p)
+		f.show(panel{
+			title:  r.Name,
+			x:      axis{"time of all windows, time units", withRoom},
+			y:      axis{"cost of all windows", withRoom},
+			series: []series{draws("Pareto front", l, m), draws("chosen", c)},
+		})
 		f.Note += fmt.Sprintf("%s: the batch planned at %v, slice %d, %d jobs. ", plain(r.Name), slice[0].PlannedAt, slice[0].Slice, slice[0].Jobs)
 	}
 	if len(f.Panels) == 0 {
 		return nil, &noDataError{"alternatives", "pareto-POLICY.csv with a front: give a policy front=N"}
 	}
 	return f, nil
-}
-
-// room lets an axis go beyond its values by a twentieth of them.
-func room(a *plot.Axis) {
-	more := max((a.Max-a.Min)*0.05, 1e-9)
-	a.Min, a.Max = a.Min-more, a.Max+more
 }

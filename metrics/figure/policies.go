@@ -9,7 +9,6 @@ import (
 	"slices"
 	"strings"
 
-	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/vg"
 
 	"github.com/gridslot/gridslot/metrics/rows"
@@ -25,15 +24,11 @@ const batches = 20
 // submission).
 func Policies(runs []Rows[rows.Job]) (*Figure, error) {
 	var names []string
-	for _, r := range runs {
-		names = append(names, r.Name)
-	}
-	ticks, height := rowsOf(names, 30*vg.Millimeter)
-	f := column(vg.Length(len(runs))*max(4*vg.Millimeter, height) + 12*vg.Millimeter)
 	var means [len(quantities)][]stats.LongRunMean // by quantity and run
 	ran := make([]bool, len(runs))                 // some job of the run counts
-	for k, q := range quantities {
-		for i, r := range runs {
+	for i, r := range runs {
+		names = append(names, r.Name)
+		for k, q := range quantities {
 			values := q.values(inOrder(r.Rows))
 			ran[i] = len(values) > 0
 			means[k] = append(means[k], stats.BatchMeans(values, batches, 0.95))
@@ -42,13 +37,13 @@ func Policies(runs []Rows[rows.Job]) (*Figure, error) {
 	if !slices.Contains(ran, true) {
 		return nil, &noDataError{"policies", "jobs that ran"}
 	}
-	f.Numbers = numbersOfMeans(runs, means)
+	ticks, height := rowsOf(names, 30*vg.Millimeter)
+	f := column(vg.Length(len(runs))*max(4*vg.Millimeter, height) + 12*vg.Millimeter)
 	for _, k := range []int{0, 2, 1} { // times above each other
-		p := newPanel("", "mean "+quantities[k].name, "")
-		addMeans(p, quantities[k], means[k], ran)
-		asRows(&p.Y, ticks)
-		f.Panels = append(f.Panels, p)
+		intervals, x := meansOf(quantities[k], means[k], ran)
+		f.show(panel{x: x, y: axis{"", asRows(ticks)}, series: []series{draws("", spreads{all: intervals, width: vg.Points(lineWidth)})}})
 	}
+	f.Numbers = numbersOfMeans(runs, means)
 	f.Note = fmt.Sprintf("Bars: 95%% confidence intervals by batch means, of the jobs of a run in order of submission in %d batches. They tell of chance within the log, not of other logs.", batches)
 	if doubted := doubtful(names, means); doubted != "" {
 		f.Note += " Neighbouring batches depend on each other, so that bars may be too short: " + doubted + "."
@@ -56,13 +51,13 @@ func Policies(runs []Rows[rows.Job]) (*Figure, error) {
 	return f, nil
 }
 
-// addMeans adds to a panel the means of one quantity with their intervals, a row for each run that
-// ran any job, and returns them as they are drawn; there is one at least. The axis of a quantity
-// whose means are far apart is logarithmic, another one begins at 0.
-func addMeans(p *plot.Plot, quantity quantity, means []stats.LongRunMean, ran []bool) []spread {
+// meansOf returns the means of one quantity with their intervals, a row for each run that ran any
+// job, as they are drawn, and their axis; there is one mean at least. The axis of a quantity whose
+// means are far apart is logarithmic, another one begins at 0.
+func meansOf(quantity quantity, means []stats.LongRunMean, ran []bool) ([]spread, axis) {
 	var all []spread
-	// lowest is the least end of an interval, least the least mean, greatest the greatest end.
-	lowest, least, greatest := math.Inf(1), math.Inf(1), 0.0
+	// least is the least mean, greatest the greatest end of an interval.
+	least, greatest := math.Inf(1), 0.0
 	for i, e := range means {
 		if !ran[i] {
 			continue
@@ -72,15 +67,14 @@ func addMeans(p *plot.Plot, quantity quantity, means []stats.LongRunMean, ran []
 			s.lo, s.hi = max(0, e.Mean-e.HalfWidth), e.Mean+e.HalfWidth
 		}
 		all = append(all, s)
-		lowest, least, greatest = min(lowest, s.lo), min(least, s.value), max(greatest, s.hi)
+		least, greatest = min(least, s.value), max(greatest, s.hi)
 	}
-	p.Add(spreads{all: all, width: vg.Points(lineWidth)})
-	// The spreads share all with the panel: they may still be moved.
+	x := axis{label: "mean " + quantity.name}
 	switch apart := greatest > 20*least; {
 	case apart && quantity.isTime:
-		asDurations(&p.X, lowest, greatest)
+		x.ends = asDurations
 	case apart:
-		asFactors(&p.X, 1, greatest)
+		x.ends = asFactors
 		for i := range all { // no slowdown is below 1
 			all[i].lo = max(1, all[i].lo)
 		}
@@ -89,12 +83,12 @@ func addMeans(p *plot.Plot, quantity quantity, means []stats.LongRunMean, ran []
 		for i := range all {
 			all[i].lo, all[i].value, all[i].hi = all[i].lo/size, all[i].value/size, all[i].hi/size
 		}
-		p.X.Label.Text += ", " + unit
-		p.X.Min, p.X.Max = 0, niceAbove(max(greatest/size, 1e-9)*1.02)
+		x.label += ", " + unit
+		x.ends = between(0, niceAbove(max(greatest/size, 1e-9)*1.02))
 	default:
-		p.X.Min, p.X.Max = 0, niceAbove(greatest*1.02)
+		x.ends = between(0, niceAbove(greatest*1.02))
 	}
-	return all
+	return all, x
 }
 
 // doubtful names the quantities whose intervals are doubtful, and the runs that have them; "" if

@@ -9,7 +9,6 @@ import (
 	"slices"
 	"strconv"
 
-	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/plotter"
 	"gonum.org/v1/plot/vg"
 
@@ -75,39 +74,30 @@ func drawPredictions(runs []Rows[rows.Job], accuracy []Rows[rows.Accuracy]) (*Fi
 	if most == 0 || len(accuracy) == 0 {
 		return nil, &noDataError{"predictions", "job of which something was predicted, or no accuracy-POLICY.csv"}
 	}
-	f := column(36 * vg.Millimeter)
-	f.heights = []vg.Length{60 * vg.Millimeter, 36 * vg.Millimeter, 30 * vg.Millimeter}
-	joint, exact := densityPanel(of, counts, most)
-	f.says("prediction = runtime", exact)
-
-	lengths, sides := newPanel("", "runtime, up to", "mean absolute error"), newPanel("", "prediction", "mean bounded\nslowdown")
-	last, worst, slowest := 0, 0.0, 1.0
+	panels := []panel{
+		densityPanel(of, counts, most),
+		{x: axis{"runtime, up to", nil}, y: axis{"mean absolute error", asDurationsFromZero}, height: 36 * vg.Millimeter},
+		{x: axis{"prediction", asClasses(0, len(sideNames)-1, func(class int) string { return sideNames[class] })}, y: axis{"mean bounded\nslowdown", asFactors}, height: 30 * vg.Millimeter},
+	}
+	last := 0
 	for i, r := range accuracy {
 		errors, slowdowns := accuracyPoints(r.Rows)
 		for _, p := range errors {
-			last, worst = max(last, int(p.X)), max(worst, p.Y)
+			last = max(last, int(p.X))
 		}
-		for _, p := range slowdowns {
-			slowest = max(slowest, p.Y)
-		}
-		l, m := path(errors, line(i+1)), marks(errors, i+1) // series 0 is the exact line above
-		lengths.Add(l, m)
-		sides.Add(marks(slowdowns, i+1))
-		f.says(r.Name, l, m)
+		// Series 0 is the exact line above.
+		panels[1].series = append(panels[1].series, draws(r.Name, path(errors, line(i+1)), marks(errors, i+1)))
+		panels[2].series = append(panels[2].series, draws("", marks(slowdowns, i+1)))
 	}
-	asDurations(&lengths.Y, 0, worst)
-	asClasses(&lengths.X, 0, last, func(class int) string { return lengthNames[class] })
-	asFactors(&sides.Y, 1, slowest)
-	asClasses(&sides.X, 0, len(sideNames)-1, func(class int) string { return sideNames[class] })
-	f.Panels = []*plot.Plot{joint, lengths, sides}
+	panels[1].x.ends = asClasses(0, last, func(class int) string { return lengthNames[class] })
+	f := column(36 * vg.Millimeter).show(panels...)
 	f.Note = "Above, how many jobs there are, darker by orders of magnitude. Times: linear up to 10 s, logarithmic beyond. A prediction is that at submission."
 	return f, nil
 }
 
 // densityPanel is the panel of the counts of density, whose greatest is most, with the line on
 // which a prediction is exact. Fields are drawn in order, so that the file is always the same.
-func densityPanel(title string, counts map[[2]int]int, most int) (*plot.Plot, *plotter.Line) {
-	p := newPanel(title, "runtime", "prediction")
+func densityPanel(title string, counts map[[2]int]int, most int) panel {
 	fields := slices.SortedFunc(maps.Keys(counts), func(a, b [2]int) int { return slices.Compare(a[:], b[:]) })
 	var all boxes
 	greatest := 0.0
@@ -116,10 +106,12 @@ func densityPanel(title string, counts map[[2]int]int, most int) (*plot.Plot, *p
 		greatest = max(greatest, edge(max(at[0], at[1])+1))
 	}
 	exact := path(points{{}, {X: greatest, Y: greatest}}, line(0))
-	p.Add(all, exact)
-	asDurations(&p.X, 0, greatest)
-	asDurations(&p.Y, 0, greatest)
-	return p, exact
+	return panel{
+		title: title,
+		x:     axis{"runtime", asDurations}, y: axis{"prediction", asDurations},
+		series: []series{draws("", all), draws("prediction = runtime", exact)},
+		height: 60 * vg.Millimeter,
+	}
 }
 
 // sideNames are the classes of accuracy-POLICY.csv by side: the prediction was above, at or below

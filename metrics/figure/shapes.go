@@ -69,6 +69,9 @@ func (b boxes) DataRange() (xmin, xmax, ymin, ymax float64) {
 // swatch is a field of colour in a legend.
 type swatch struct{ fill color.Color }
 
+// Plot implements plot.Plotter: a swatch is in the legend only.
+func (swatch) Plot(draw.Canvas, *plot.Plot) {}
+
 // Thumbnail implements plot.Thumbnailer.
 func (s swatch) Thumbnail(c *draw.Canvas) {
 	c.SetColor(s.fill)
@@ -126,6 +129,9 @@ func (s spreads) DataRange() (xmin, xmax, ymin, ymax float64) {
 	}
 	return all.DataRange()
 }
+
+// Thumbnail implements plot.Thumbnailer: the marker of the first value.
+func (s spreads) Thumbnail(c *draw.Canvas) { c.DrawGlyph(glyph(s.all[0].series), c.Center()) }
 
 // ring is a marker around others: a thick circle.
 type ring struct{}

@@ -134,51 +134,40 @@ func linesOf(f *findings.Findings, m int, logarithmic bool) (*Figure, error) {
 	}
 	fig := panels(48*vg.Millimeter, len(grids))
 	fig.Note = intervals(f, grids)
-	legend := map[string]int{} // of what is compared: the series
+	known := map[string]int{} // of what is compared: the series
 	for _, g := range tooMany(fig, grids) {
-		p := newPanel(g.Title(), x, findings.Label(measure))
-		least := fig.addLines(p, &g, legend, logarithmic)
-		pad(&p.X)
-		switch {
-		case math.IsInf(least, -1):
-			return nil, fmt.Errorf("lines:y=log: a %s is 0 or less, and a logarithmic axis has only numbers above 0", findings.Label(measure))
-		case logarithmic: // the axis has logarithms: 0.08 of a decade
-			p.Y.Min, p.Y.Max, p.Y.Tick.Marker = p.Y.Min-0.08, p.Y.Max+0.08, ticker(ticksOfLogarithms)
-		case p.Y.Min > 0 && p.Y.Min < 0.5*p.Y.Max: // 0 is near: heights compare as the means do
-			p.Y.Min = 0
-			pad(&p.Y)
-		default:
-			pad(&p.Y)
+		p := panel{title: g.Title(), x: axis{x, padded}, y: axis{findings.Label(measure), paddedMeans}}
+		if logarithmic {
+			p.y.ends = asLogarithms
 		}
-		fig.Panels = append(fig.Panels, p)
+		var least float64
+		if p.series, least = linesIn(&g, known, logarithmic); math.IsInf(least, -1) {
+			return nil, fmt.Errorf("lines:y=log: a %s is 0 or less, and a logarithmic axis has only numbers above 0", findings.Label(measure))
+		}
+		fig.show(p)
 	}
 	return fig, nil
 }
 
-// addLines adds a line for each row of a table to a panel, and to the legend where the row is the
-// first of its name. It returns the least mean, or its logarithm: -Inf if that is of 0 or less.
-func (f *Figure) addLines(p *plot.Plot, g *findings.Grid, legend map[string]int, logarithmic bool) (least float64) {
+// linesIn returns a line for each row of a table. known are the numbers of the series by the names
+// of their rows, to which it adds new ones. least is the least mean, or its logarithm: -Inf if that
+// is of 0 or less.
+func linesIn(g *findings.Grid, known map[string]int, logarithmic bool) (all []series, least float64) {
 	least = math.Inf(1)
 	for r := range g.RowValues {
 		name := strings.Join(g.RowNames(r), ", ")
-		series, known := legend[name]
-		if !known {
-			series = len(legend)
-			legend[name] = series
+		if _, ok := known[name]; !ok {
+			known[name] = len(known)
 		}
-		l, marks := lineOf(g, r, series, logarithmic)
-		if len(l.XYs) == 0 {
-			continue
-		}
-		p.Add(l, marks)
-		if !known {
-			f.says(name, l, plotterOf(series))
+		l, marks := lineOf(g, r, known[name], logarithmic)
+		if len(l.XYs) > 0 {
+			all = append(all, draws(name, l, marks))
 		}
 		for _, v := range marks.all {
 			least = min(least, v.value)
 		}
 	}
-	return least
+	return all, least
 }
 
 // intervals says in a note what the bars of means are, and over how many observations they are.
@@ -212,11 +201,9 @@ func intervals(f *findings.Findings, grids []findings.Grid) string {
 	return note
 }
 
-// plotterOf is the marker of a series for the legend.
-func plotterOf(series int) plot.Thumbnailer { return marks(points{{}}, series) }
-
-// pad leaves room at both ends of an axis: 4% of it. An axis that begins at 0 keeps its beginning.
-func pad(a *plot.Axis) {
+// padded leaves room at both ends of an axis: 4% of it. An axis that begins at 0 keeps its
+// beginning.
+func padded(a *plot.Axis) {
 	room := 0.04 * (a.Max - a.Min)
 	if room == 0 {
 		room = max(1e-9, 0.1*math.Abs(a.Max))
@@ -225,6 +212,19 @@ func pad(a *plot.Axis) {
 		a.Min -= room
 	}
 	a.Max += room
+}
+
+// paddedMeans is padded for an axis that begins at 0 if 0 is near: heights compare as the means do.
+func paddedMeans(a *plot.Axis) {
+	if a.Min > 0 && a.Min < 0.5*a.Max {
+		a.Min = 0
+	}
+	padded(a)
+}
+
+// asLogarithms has an axis of decimal logarithms end 0.08 of a decade beyond its values.
+func asLogarithms(a *plot.Axis) {
+	a.Min, a.Max, a.Tick.Marker = a.Min-0.08, a.Max+0.08, ticker(ticksOfLogarithms)
 }
 
 // lineOf makes a line of a row of a table, from the least x on, with the intervals of its means.
@@ -315,7 +315,7 @@ func heatOf(f *findings.Findings, m int, _ bool) (*Figure, error) {
 	}
 	for i, h := range fields {
 		h.least, h.greatest, h.relative, h.direction = least, greatest, relative, f.Options.Direction(measure)
-		fig.Panels = append(fig.Panels, heatPanel(&grids[i], h, rowTicks[i]))
+		fig.show(heatPanel(&grids[i], h, rowTicks[i]))
 	}
 	return fig, nil
 }
@@ -358,15 +358,15 @@ func heatRows(grids []findings.Grid) (ticks []plot.ConstantTicks, height vg.Leng
 }
 
 // heatPanel is the panel of one table. Many labels of columns are turned.
-func heatPanel(g *findings.Grid, h heat, rowTicks plot.ConstantTicks) *plot.Plot {
-	p := newPanel(g.Title(), strings.Join(g.Columns, ", "), "")
-	p.Add(h)
-	p.X.Tick.Marker, p.Y.Tick.Marker = columnsOf(g), rowTicks
+func heatPanel(g *findings.Grid, h heat, rowTicks plot.ConstantTicks) panel {
+	columns := between(-0.5, float64(h.columns)-0.5, columnsOf(g)...)
 	if h.columns > mostAcross {
-		p.X.Tick.Label.Rotation, p.X.Tick.Label.XAlign, p.X.Tick.Label.YAlign = math.Pi/2, text.XRight, text.YCenter
+		columns = turned(columns, math.Pi/2, draw.YCenter)
 	}
-	p.X.Min, p.X.Max, p.Y.Min, p.Y.Max = -0.5, float64(h.columns)-0.5, -0.5, float64(h.rows)-0.5
-	return p
+	return panel{
+		title: g.Title(), x: axis{strings.Join(g.Columns, ", "), columns}, y: axis{"", between(-0.5, float64(h.rows)-0.5, rowTicks...)},
+		series: []series{draws("", h)},
+	}
 }
 
 // columnsOf returns the labels of the columns of a table.
@@ -499,16 +499,16 @@ func differencesOf(f *findings.Findings, m int, _ bool) (*Figure, error) {
 		note += fmt.Sprintf(" %d more are left out.", len(of)-mostRows)
 		of = of[:mostRows]
 	}
-	p := newPanel("", findings.Label(measure)+":\ndifference from "+plain(f.BaselineName())+", %", "")
 	all, lowest, highest := differenceSpreads(of)
-	p.Add(zero{}, spreads{all: all, width: vg.Points(lineWidth)})
-	p.X.Min, p.X.Max = lowest-0.03*(highest-lowest), highest+0.03*(highest-lowest)
 	ticks, height := rowsOf(cellNames(f, of), 62*vg.Millimeter)
-	asRows(&p.Y, ticks)
 	fig := column(vg.Length(len(of))*max(3.4*vg.Millimeter, height) + 14*vg.Millimeter)
-	fig.Width = columnWidth * 1.6
-	fig.Panels, fig.Note = []*plot.Plot{p}, note
-	return fig, nil
+	fig.Width, fig.Note = columnWidth*1.6, note
+	room := 0.03 * (highest - lowest)
+	return fig.show(panel{
+		x:      axis{findings.Label(measure) + ":\ndifference from " + plain(f.BaselineName()) + ", %", between(lowest-room, highest+room)},
+		y:      axis{"", asRows(ticks)},
+		series: []series{draws("", zero{}, spreads{all: all, width: vg.Points(lineWidth)})},
+	}), nil
 }
 
 // cellNames are the names of the cells that are compared, by the parameters that vary.
@@ -590,7 +590,6 @@ func sensitivityOf(f *findings.Findings, m int, _ bool) (*Figure, error) {
 	if len(bars) == 0 {
 		return nil, &noDataError{"sensitivity", "full grid, or enough runs"}
 	}
-	p := newPanel("", "share of the variance of "+findings.Label(f.Options.Measures[m])+", %", "")
 	var all boxes
 	var names []string
 	for i, b := range bars {
@@ -598,11 +597,11 @@ func sensitivityOf(f *findings.Findings, m int, _ bool) (*Figure, error) {
 		all = append(all, box{0, 100 * b.share, y - 0.32, y + 0.32, colour(0)})
 		names = append(names, b.name)
 	}
-	p.Add(all)
-	p.X.Min, p.X.Max = 0, 100
 	ticks, height := rowsOf(names, 34*vg.Millimeter)
-	asRows(&p.Y, ticks)
 	fig := column(vg.Length(len(bars))*max(4*vg.Millimeter, height) + 12*vg.Millimeter)
-	fig.Panels, fig.Note = []*plot.Plot{p}, note
-	return fig, nil
+	fig.Note = note
+	return fig.show(panel{
+		x: axis{"share of the variance of " + findings.Label(f.Options.Measures[m]) + ", %", asPercent}, y: axis{"", asRows(ticks)},
+		series: []series{draws("", all)},
+	}), nil
 }

@@ -231,15 +231,15 @@ func (s durationScale) Normalize(lo, hi, x float64) float64 {
 	return (s.place(x) - s.place(lo)) / (s.place(hi) - s.place(lo))
 }
 
-// durations are the ticks of a durationScale, between are more for where these are few.
+// durations are the ticks of a durationScale, moreDurations are more for where these are few.
 var (
-	// durations are shown if more than two of them lie on the axis, otherwise between.
+	// durations are shown if more than two of them lie on the axis, otherwise moreDurations.
 	durations = []plot.Tick{
 		{Value: 0, Label: "0"}, {Value: 10, Label: "10 s"}, {Value: 60, Label: "1 min"}, {Value: 600, Label: "10 min"},
 		{Value: 3600, Label: "1 h"}, {Value: 36000, Label: "10 h"}, {Value: 2 * 86400, Label: "2 d"}, {Value: 20 * 86400, Label: "20 d"},
 		{Value: 200 * 86400, Label: "200 d"}, {Value: 2000 * 86400, Label: "2000 d"},
 	}
-	between = []plot.Tick{
+	moreDurations = []plot.Tick{
 		{Value: 0, Label: "0"}, {Value: 5, Label: "5 s"}, {Value: 10, Label: "10 s"}, {Value: 20, Label: "20 s"}, {Value: 60, Label: "1 min"},
 		{Value: 120, Label: "2 min"}, {Value: 300, Label: "5 min"}, {Value: 600, Label: "10 min"}, {Value: 1200, Label: "20 min"},
 		{Value: 3600, Label: "1 h"}, {Value: 2 * 3600, Label: "2 h"}, {Value: 5 * 3600, Label: "5 h"}, {Value: 10 * 3600, Label: "10 h"},
@@ -262,26 +262,7 @@ func durationTicks(lo, hi float64) []plot.Tick {
 	if ticks := within(durations); len(ticks) > 2 {
 		return ticks
 	}
-	return within(between)
-}
-
-// asDurations makes an axis an axis of durations in seconds, for values from least to greatest. It
-// begins at the last tick that is clearly below the least one, and shows a minute at least.
-func asDurations(a *plot.Axis, least, greatest float64) {
-	a.Scale, a.Tick.Marker = durationScale{}, ticker(durationTicks)
-	a.Min, a.Max = 0, max(60, greatest*1.1)
-	for _, t := range between {
-		if t.Value <= least*0.95 {
-			a.Min = t.Value
-		}
-	}
-}
-
-// asFactors makes an axis of factors a logarithmic one, from 1 to beyond the greatest. The least
-// factor is 1 whatever the data are; the parameter is there because asDurations has one.
-func asFactors(a *plot.Axis, _, greatest float64) {
-	a.Scale, a.Tick.Marker = plot.LogScale{}, ticker(powersOfTen)
-	a.Min, a.Max = 1, max(10, greatest*1.1)
+	return within(moreDurations)
 }
 
 // hoursOfDay are the ticks of an axis of hours, from midnight to midnight.
