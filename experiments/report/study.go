@@ -5,7 +5,6 @@ package report
 
 import (
 	"bytes"
-	"cmp"
 	"fmt"
 	"html/template"
 	"io"
@@ -132,7 +131,7 @@ func newStudyPage(dir string) (*studyPage, error) {
 		for i := range grids {
 			of.Grids = append(of.Grids, gridOf(&grids[i]))
 		}
-		of.Rankings, of.Comparisons, of.Sensitivity = rankings(f, measure), comparisons(f, measure), sensitivity(f, measure)
+		of.Rankings, of.Comparisons = rankings(f, measure), comparisons(f, measure)
 		for _, fig := range figures {
 			kind, rest, _ := strings.Cut(fig.Name, "-")
 			if rest != measure {
@@ -143,6 +142,9 @@ func newStudyPage(dir string) (*studyPage, error) {
 				return nil, err
 			}
 			of.Pictures = append(of.Pictures, drawn)
+			if fig.Numbers != nil { // of the kinds of study only sensitivity has some
+				of.Sensitivity = *tableOf(fig.Numbers)
+			}
 		}
 		p.Measures = append(p.Measures, of)
 	}
@@ -293,24 +295,6 @@ func comparisons(f *findings.Findings, measure string) table {
 			caseOf(f, c.Cell), string(c.Verdict), mean, number(c.Percent.Value, 3), number(c.Percent.Low, 3), number(c.Percent.High, 3),
 			strconv.Itoa(c.Difference.N), string(c.By),
 		}, tests, []string{number(c.CohensD, 2), clean(c.Note)}))
-	}
-	return t
-}
-
-// sensitivity returns the shares of the variance of a measure that go with the parameters: of a
-// full grid their effects and interactions, of any other choice of cases what each explains alone.
-func sensitivity(f *findings.Findings, measure string) table {
-	t := table{Columns: []string{"parameter", "share of the variance, %"}}
-	for _, s := range f.Sensitivities {
-		if s.Measure != measure {
-			continue
-		}
-		for _, e := range s.Effects {
-			t.Rows = append(t.Rows, []string{clean(cmp.Or(strings.Join(e.Factors, " × "), findings.Rest)), decimal(100*e.Share, 1)})
-		}
-		for _, in := range s.Influences {
-			t.Rows = append(t.Rows, []string{clean(in.Name), decimal(100*in.Alone, 1)})
-		}
 	}
 	return t
 }

@@ -65,7 +65,7 @@ func TestThinnedSpansHaveLeastMostAndMean(t *testing.T) {
 }
 
 func TestAnECDFStepsByTheShareOfValuesThatAreNoGreater(t *testing.T) {
-	require.Equal(t, points{{X: 1, Y: 25}, {X: 2, Y: 75}, {X: 5, Y: 100}}, distributionOf([]float64{2, 5, 1, 2}).ecdf(durationScale{}.place))
+	require.Equal(t, points{{X: 1, Y: 0.25}, {X: 2, Y: 0.75}, {X: 5, Y: 1}}, distributionOf([]float64{2, 5, 1, 2}).ecdf(durationScale{}.place))
 	require.Nil(t, distributionOf(nil).ecdf(durationScale{}.place))
 }
 
@@ -84,7 +84,7 @@ func TestAThinnedECDFIsExactAtItsStepsAndNearBetweenThem(t *testing.T) {
 				n++
 			}
 		}
-		return 100 * (n / float64(len(values)))
+		return n / float64(len(values))
 	}
 	whole := scale(slices.Max(values)) - scale(slices.Min(values))
 	for i, p := range got {
@@ -92,11 +92,11 @@ func TestAThinnedECDFIsExactAtItsStepsAndNearBetweenThem(t *testing.T) {
 			require.Equal(t, share(p.X), p.Y)
 		}
 		if i > 0 && scale(p.X)-scale(got[i-1].X) > 0.0011*whole {
-			require.Less(t, share(math.Nextafter(p.X, 0))-got[i-1].Y, 0.11)
+			require.Less(t, share(math.Nextafter(p.X, 0))-got[i-1].Y, 0.0011)
 		}
 	}
 	require.Equal(t, slices.Max(values), got[len(got)-1].X)
-	require.Equal(t, 100.0, got[len(got)-1].Y)
+	require.Equal(t, 1.0, got[len(got)-1].Y)
 }
 
 // ran is a job that was submitted at submit, waited and ran for so many seconds.

@@ -32,7 +32,7 @@ func distributionOf(values []float64) (d Distribution) {
 	return d
 }
 
-// ecdf returns the steps of the empirical distribution function: Y percent of the values are no
+// ecdf returns the steps of the empirical distribution function: a share Y of the values is no
 // greater than X. Of more than 2000 values the steps are left out that are nearer to the step
 // before than a thousandth of either axis: nobody can see them. place gives the place on the axis
 // of values.
@@ -43,10 +43,10 @@ func (d Distribution) ecdf(place func(float64) float64) (all points) {
 	}
 	for i, v := range d.Values {
 		sum += d.Counts[i]
-		p := plotter.XY{X: v, Y: 100 * (float64(sum) / float64(n))}
+		p := plotter.XY{X: v, Y: float64(sum) / float64(n)}
 		if last := len(d.Values) - 1; n > 2000 && 0 < i && i < last {
 			near, before := (place(d.Values[last])-place(d.Values[0]))/1000, all[len(all)-1]
-			if place(v)-place(before.X) < near && p.Y-before.Y < 0.1 {
+			if place(v)-place(before.X) < near && p.Y-before.Y < 0.001 {
 				continue
 			}
 		}
@@ -55,9 +55,13 @@ func (d Distribution) ecdf(place func(float64) float64) (all points) {
 	return all
 }
 
-// line returns the line of the ecdf, from the least value that there can be.
+// line returns the line of the ecdf in percent, from the least value that there can be.
 func (d Distribution) line(place func(float64) float64, least float64, style draw.LineStyle) *plotter.Line {
-	return path(steps(append(points{{X: least}}, d.ecdf(place)...)), style)
+	xy := points{{X: least}}
+	for _, p := range d.ecdf(place) {
+		xy = append(xy, plotter.XY{X: p.X, Y: 100 * p.Y})
+	}
+	return path(steps(xy), style)
 }
 
 // Distributions draws the empirical distributions of wait, bounded slowdown and turnaround of the

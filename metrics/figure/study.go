@@ -565,41 +565,34 @@ func (zero) Plot(c draw.Canvas, p *plot.Plot) {
 // sensitivityOf draws what part of the variance of a measure goes with each parameter: eta squared
 // of a full grid, or the shares of ranks of a sample.
 func sensitivityOf(f *findings.Findings, m int, _ bool) (*Figure, error) {
-	type bar struct {
-		name  string
-		share float64
+	n := &Numbers{Columns: []numberColumn{{Name: "parameter"}, {"share of the variance, %", 1}}}
+	add := func(name string, share float64) {
+		n.Names, n.Rows = append(n.Names, name), append(n.Rows, []float64{100 * share})
 	}
-	var bars []bar
 	note := "Parts of the variance (eta squared) of all runs."
 	for _, s := range f.Sensitivities {
 		if s.Measure != f.Options.Measures[m] {
 			continue
 		}
 		for _, e := range s.Effects {
-			name := findings.Rest
-			if len(e.Factors) > 0 {
-				name = strings.Join(e.Factors, " × ")
-			}
-			bars = append(bars, bar{name, e.Share})
+			add(cmp.Or(strings.Join(e.Factors, " × "), findings.Rest), e.Share)
 		}
 		for _, in := range s.Influences {
-			bars = append(bars, bar{in.Name, in.Alone})
+			add(in.Name, in.Alone)
 			note = fmt.Sprintf("Parts of the variance of ranks that each parameter explains alone; all together %.0f%%.", 100*s.R2)
 		}
 	}
-	if len(bars) == 0 {
+	if len(n.Rows) == 0 {
 		return nil, &noDataError{"sensitivity", "full grid, or enough runs"}
 	}
 	var all boxes
-	var names []string
-	for i, b := range bars {
-		y := float64(len(bars) - 1 - i)
-		all = append(all, box{0, 100 * b.share, y - 0.32, y + 0.32, colour(0)})
-		names = append(names, b.name)
+	for i, row := range n.Rows {
+		y := float64(len(n.Rows) - 1 - i)
+		all = append(all, box{0, row[0], y - 0.32, y + 0.32, colour(0)})
 	}
-	ticks, height := rowsOf(names, 34*vg.Millimeter)
-	fig := column(vg.Length(len(bars))*max(4*vg.Millimeter, height) + 12*vg.Millimeter)
-	fig.Note = note
+	ticks, height := rowsOf(n.Names, 34*vg.Millimeter)
+	fig := column(vg.Length(len(n.Names))*max(4*vg.Millimeter, height) + 12*vg.Millimeter)
+	fig.Numbers, fig.Note = n, note
 	return fig.show(panel{
 		x: axis{"share of the variance of " + findings.Label(f.Options.Measures[m]) + ", %", asPercent}, y: axis{"", asRows(ticks)},
 		series: []series{draws("", all)},
