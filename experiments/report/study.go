@@ -233,10 +233,7 @@ func gridOf(g *findings.Grid) gridTable {
 			cell := gridCell{Text: "–", Best: e.Best, Differs: e.Differs}
 			// No case of the study has these values where Cell is below 0.
 			if e.Cell >= 0 {
-				mean, half := findings.Number(e.Estimate)
-				if cell.Text = mean; half != "" {
-					cell.Text += " ± " + half
-				}
+				cell.Text = e.Estimate.Text()
 			}
 			row.Cells = append(row.Cells, cell)
 		}
@@ -283,16 +280,12 @@ func comparisons(f *findings.Findings, measure string) table {
 		if c.Measure != measure {
 			continue
 		}
-		mean, half := findings.Number(findings.Estimate{Interval: c.Difference})
-		if half != "" {
-			mean += " ± " + half
-		}
 		tests := []string{"–", "–", "–"}
 		if c.Difference.N >= findings.Fewest {
 			tests = []string{number(c.T.P, 2), number(c.T.Adjusted, 2), number(c.Wilcoxon.P, 2)}
 		}
 		t.Rows = append(t.Rows, slices.Concat([]string{
-			caseOf(f, c.Cell), string(c.Verdict), mean, number(c.Percent.Value, 3), number(c.Percent.Low, 3), number(c.Percent.High, 3),
+			caseOf(f, c.Cell), string(c.Verdict), findings.Estimate{Interval: c.Difference}.Text(), number(c.Percent.Value, 3), number(c.Percent.Low, 3), number(c.Percent.High, 3),
 			strconv.Itoa(c.Difference.N), string(c.By),
 		}, tests, []string{number(c.CohensD, 2), clean(c.Note)}))
 	}

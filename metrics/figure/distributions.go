@@ -69,9 +69,9 @@ func (d Distribution) line(place func(float64) float64, least float64, style dra
 func Distributions(runs []Rows[rows.Job]) (*Figure, error) {
 	f := column(36 * vg.Millimeter)
 	for _, quantity := range quantities {
-		place, ends, least := durationScale{}.place, ends(asDurations), 0.0
+		place, scale, least := durationScale{}.place, ends(asDurations), 0.0
 		if !quantity.isTime {
-			place, ends, least = math.Log10, asFactors, 1
+			place, scale, least = math.Log10, asFactors, 1
 		}
 		var lines []series
 		for i, r := range runs {
@@ -82,7 +82,7 @@ func Distributions(runs []Rows[rows.Job]) (*Figure, error) {
 		if len(lines) == 0 {
 			return nil, &noDataError{"distributions", "jobs that ran"}
 		}
-		f.show(panel{x: axis{quantity.name, ends}, y: axis{"jobs, %", asPercent}, series: lines})
+		f.show(panel{x: axis{quantity.name, scale}, y: axis{"jobs, %", asPercent}, series: lines})
 	}
 	f.Numbers = numbersOfQuantiles(runs)
 	f.Note = "The share of jobs that ran with no more than that. Times: linear up to 10 s, logarithmic beyond."

@@ -328,6 +328,17 @@ func Number(e Estimate) (mean, half string) {
 	return strconv.FormatFloat(e.Mean, 'f', decimals, 64), strconv.FormatFloat(h, 'f', decimals, 64)
 }
 
+// Text writes what Number does as one text: "12 ± 3", or "12" without an interval.
+func (e Estimate) Text() string { return plusMinus(Number(e)) }
+
+// plusMinus returns a mean and half the width of its interval as one text.
+func plusMinus(mean, half string) string {
+	if half == "" {
+		return mean
+	}
+	return mean + " ± " + half
+}
+
 // short writes a number with that many significant digits, but all digits in front of the decimal
 // point. Very small and very large numbers have an exponent.
 func short(v float64, digits int) string {
@@ -453,11 +464,7 @@ func (e *Entry) markdown() string {
 	if e.Cell < 0 {
 		return "–"
 	}
-	mean, half := e.numbers()
-	text := mean
-	if half != "" {
-		text += " ± " + half
-	}
+	text := plusMinus(e.numbers())
 	if e.Best {
 		text = "**" + text + "**"
 	}
