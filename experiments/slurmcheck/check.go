@@ -168,6 +168,9 @@ type job struct {
 	qos       string
 	billing   float64        // what a second is charged for
 	has       map[string]int // what it has of the kinds of TRES that limits on use count
+	spent     string         // running: a limit on use that is reached, for which Slurm ends it at the next look; empty: none
+	spentAt   int64          // valid if spent is set: the second since which one is reached
+	overspent bool           // it was told that the job runs on all the same
 
 	// What became of it.
 	ended     int64  // the end of the last attempt, or when it left the queue
@@ -209,12 +212,14 @@ type checker struct {
 	undo     func()            // takes back what the last order did, if Slurm refuses the order
 	basics   []counted         // priorities of priority/basic that were seen, by submission
 	mustStop []*job            // jobs on nodes that went down in this second, which must stop in it
+	// returning are the positions of nodes that have been put back and may not have registered yet.
+	returning []int
 }
 
-// orderName tells orders apart: what, about which job, and the second of the controller.
+// orderName tells orders apart: what, about which job or host list, and the second of the controller.
 type orderName struct {
-	do, key string
-	second  int64
+	do, about string
+	second    int64
 }
 
 func newChecker(g Given, limit int) *checker {
@@ -233,7 +238,7 @@ func newChecker(g Given, limit int) *checker {
 	}
 	for i := range g.Orders {
 		o := &g.Orders[i]
-		c.orders[orderName{o.Do, o.Key, int64(o.At / des.Second)}] = o
+		c.orders[orderName{o.Do, cmp.Or(o.Key, o.Hosts), int64(o.At / des.Second)}] = o
 	}
 	c.machine, c.first = newMachine(c.conf), c.firstCores()
 	c.late = int64(g.Late / des.Second)
@@ -270,8 +275,12 @@ func (c *checker) check(e *event) {
 	}
 	if e.time > c.now {
 		c.secondOver()
-		c.book.advance(c.running, e.time)
+		c.book.advance(c.running, e.time, func(j *job, second int64) {
+			c.now = second
+			c.watchUse(j, second)
+		})
 		c.now = e.time
+		c.settleNodes()
 	}
 	defer func() { c.last = *e }()
 	// Events about no job.
@@ -412,7 +421,7 @@ func (c *checker) start(j *job, e *event) {
 	}
 	c.checkDependencies(j)
 	// The job runs: on which cores, and within all limits?
-	j.state, j.start, j.extended, j.qos = running, e.time, 0, e.qos
+	j.state, j.start, j.extended, j.qos, j.spent = running, e.time, 0, e.qos, ""
 	j.attempts++
 	c.running = append(c.running, j)
 	var err error
@@ -430,6 +439,7 @@ func (c *checker) start(j *job, e *event) {
 
 // leave takes back what a running job has. Then the job is over, or waits again.
 func (c *checker) leave(j *job, e *event, next state) {
+	c.watchUse(j, e.time)
 	c.book.ends(j, e.time)
 	c.machine.give(j)
 	c.running = slices.DeleteFunc(c.running, func(r *job) bool { return r == j })
@@ -540,6 +550,9 @@ func (c *checker) left(j *job, e *event) {
 	if want := map[state]string{waiting: "PENDING", running: "RUNNING"}[j.state]; want == "" || was != want {
 		c.wrong(validate.OutOfPlace, j, "left as %q, and the events before say %q", was, cmp.Or(want, j.outcome))
 		return
+	}
+	if j.state == running {
+		c.watchUse(j, e.time)
 	}
 	j.state, j.outcome, j.left = over, e.detail, true
 }

@@ -33,6 +33,8 @@ type book struct {
 	find  map[owner]*group // the users again
 	qos   map[string]*group
 	ticks clock
+	// limitUse reports whether any group has a limit on use (GrpTRESMins, GrpWall, MaxTRESMins).
+	limitUse bool
 }
 
 // owner is a user in an account.
@@ -61,7 +63,26 @@ func newBook(commands string, conf *slurm.Config, late int64) *book {
 		}
 	}
 	b.ticks = newClock(conf, late)
+	for g := range b.groups {
+		b.limitUse = b.limitUse || g.limitsUse() || g.limitsUseOfJobs()
+	}
 	return b
+}
+
+// groups yields all accounts and users, those above first, and all QoSs.
+func (b *book) groups(yield func(*group) bool) {
+	var all func(g *group) bool
+	all = func(g *group) bool {
+		return yield(g) && !slices.ContainsFunc(g.children, func(child *group) bool { return !all(child) })
+	}
+	if !all(b.root) {
+		return
+	}
+	for _, q := range b.qos {
+		if !yield(q) {
+			return
+		}
+	}
 }
 
 // further is the value of an option that is said once more: limits on amounts (KIND=COUNT) add up.

@@ -225,6 +225,72 @@ func TestARefusedOrderForNodes(t *testing.T) {
 	}
 }
 
+// A node that is put back takes jobs once it has registered, 1 ms after the next whole second. An order for the node before that
+// keeps it away, but with ReturnToService=2 one that puts it down does not.
+func TestNodesRegister(t *testing.T) {
+	files := map[string]string{
+		replay.ConfigFile: "SelectTypeParameters=CR_Core\nReturnToService=2\nNodeName=n1 CPUs=4\nPartitionName=all Nodes=ALL Default=YES\n",
+		replay.JobsFile:   "key,submit,uid,tasks,limit_min,runtime\nx,10.25,5001,1,10,100\n",
+	}
+	for order, returns := range map[string]bool{"20.5,down": true, "20.999,down": true, "21.0005,down": true, "21.5,down": false, "20.5,drain": false} {
+		files[replay.OrdersFile] = "time,do,job,node,value\n5.25,down,,n1,\n20.25,up,,n1,\n" + order + ",,n1,\n"
+		events, of := playedAt(t, files)
+		started := strings.Contains(events, "x,1,start")
+		require.Equal(t, returns, started, "%s\n%s", order, events)
+		report, err := Events(strings.NewReader(events), nil, of, 0)
+		require.NoError(t, err)
+		require.Zero(t, report.Total, "%s: %v", order, report)
+		if !returns {
+			continue
+		}
+		conf := *of.Config
+		conf.ReturnToService = 1
+		input := *of.Input
+		input.Config = &conf
+		away := Given{Input: &input}
+		report, err = Events(strings.NewReader(events), nil, away, 0)
+		require.NoError(t, err)
+		require.Contains(t, report.String(), "it starts on n1, which is out of service", order)
+		start := line(t, events, "x,1,start")
+		fields := strings.Split(start, ",")
+		fields[3] = "20"
+		events = strings.Replace(events, start, "", 1)
+		down := line(t, events, ",0,down,2")
+		report, err = Events(strings.NewReader(strings.Replace(events, down, strings.Join(fields, ",")+down, 1)), nil, of, 0)
+		require.NoError(t, err)
+		require.Contains(t, report.String(), "it starts on n1, which is out of service", "before it has registered")
+	}
+}
+
+// The instants of outages are not told, only their seconds: what may be right is.
+func TestNodesRegisterAfterOutages(t *testing.T) {
+	events, of := playedAt(t, map[string]string{
+		replay.ConfigFile: "SelectTypeParameters=CR_Core\nReturnToService=2\nNodeName=n1 CPUs=4\nPartitionName=all Nodes=ALL Default=YES\n",
+		replay.JobsFile:   "key,submit,uid,tasks,limit_min,runtime\nx,10.25,5001,1,10,100\n",
+		replay.OrdersFile: "time,do,job,node,value\n5.25,down,,n1,\n20.25,up,,n1,\n21.0005,down,,n1,\n",
+	})
+	of.Orders = nil
+	report, err := Events(strings.NewReader(events), nil, of, 0)
+	require.NoError(t, err)
+	require.Zero(t, report.Total, "%v\n%s", report, events)
+	start := line(t, events, "x,1,start")
+	down := line(t, events, ",0,down,21")
+	for second, valid := range map[string]bool{"20": true, "19": false} {
+		fields := strings.Split(start, ",")
+		fields[3] = second
+		moved := strings.Replace(strings.Replace(events, start, "", 1), line(t, events, ",0,up,20"), "", 1)
+		up := line(t, events, ",0,up,20")
+		if second == "20" {
+			moved = strings.Replace(moved, down, up+strings.Join(fields, ",")+down, 1)
+		} else {
+			moved = strings.Replace(moved, down, strings.Join(fields, ",")+up+down, 1)
+		}
+		report, err := Events(strings.NewReader(moved), nil, of, 0)
+		require.NoError(t, err)
+		require.Equal(t, valid, !strings.Contains(report.String(), "out of service"), "%s: %v", second, report)
+	}
+}
+
 // line is the first line of events that begins so.
 func line(t *testing.T, events, begin string) string {
 	t.Helper()
@@ -569,17 +635,33 @@ func TestLimitsOnUse(t *testing.T) {
 	events, of := play("", "limits", "x,10.25,5001,a,1,2,gpu:1,10,500\ny,20.25,5001,a,1,2,gpu:1,10,500\nz,1000.25,5001,a,,8,gpu:2,10,100\n")
 	for _, limit := range [][4]string{
 		{" grptresmins=cpu=33", "", "", "GrpTRESMins=cpu of QoS q has been used up"},
-		{" grptresmins=cpu=34", "", "", ""},
-		{" grptresmins=cpu=67 usagefactor=2", "", "", ""},
+		{" grptresmins=cpu=34", "", "", "at 1080, job 3: wrong run time: z: it runs on at 1080, and since 1020 GrpTRESMins=cpu of QoS q has been used up"},
+		{" grptresmins=cpu=42", "", "", ""}, // used up at the tick before its end
+		{" grptresmins=cpu=84 usagefactor=2", "", "", ""},
 		{"", " grptresmins=gres/gpu=16", "", "GrpTRESMins=gres/gpu of account a has been used up"},
-		{" grptresmins=gres/gpu=17", " grptresmins=gres/gpu=16", "", ""},
+		{" grptresmins=gres/gpu=20", " grptresmins=gres/gpu=16", "", ""},
 		{"", "", " grpwall=16", "GrpWall of user u1 has been used up"},
-		{" grpwall=17", "", " grpwall=16", ""},
+		{" grpwall=18", "", " grpwall=16", ""},
 		{" maxtresminsperjob=cpu=79", "", "", "8 cpu for 10 minutes, and MaxTRESMins of QoS q is 79"},
 		{"", " maxtresmins=cpu=79", " maxtresmins=cpu=80", ""},
+		{"", "", " maxtresmins=cpu=8", "at 1101, job 3: wrong run time: z: it runs on at 1101, and since 1061 MaxTRESMins=cpu of user u1 has been used up"},
 		{"", "", " maxwall=0", "MaxWall of user u1 is 0"},
 	} {
 		check(events, of, limit[0], limit[1], limit[2], limit[3])
+	}
+	// With safe the ten minutes of z must fit beside what has been used.
+	conf := *of.Config
+	conf.Enforce.Safe = true
+	safe, input := of, *of.Input
+	input.Config = &conf
+	safe.Input = &input
+	for _, limit := range [][2]string{
+		{" grptresmins=cpu=112", "8 cpu for 10 minutes beside 33 used and 0 to be used, and GrpTRESMins of QoS q is 112"},
+		{" grptresmins=cpu=113", ""},
+		{" grpwall=25", "10 minutes beside 16 of others, and GrpWall of QoS q is 25"},
+		{" grpwall=26", ""},
+	} {
+		check(events, safe, limit[0], "", "", limit[1])
 	}
 	// It uses 20 minutes in ten, and may run for more than an hour by OverTimeLimit.
 	for _, limit := range []string{" grptresmins=cpu=20", " grpwall=10", " maxtresminsperjob=cpu=20"} {
@@ -591,6 +673,29 @@ func TestLimitsOnUse(t *testing.T) {
 		conf.Enforce.Safe = true
 		of.Config = &conf
 		check(events, of, limit, "", "", "killed for its limit after 6")
+	}
+	// Nothing ends it where nothing limits its use: a limit on nodes of a user does not end jobs, nor does any of the root.
+	events, of = play("", "limits", "x,10.25,5001,a,1,2,,10,3000\n")
+	require.NotContains(t, events, "TIMEOUT")
+	check(events, of, " grptresmins=cpu=20", "", "", "it runs on at 720, and since 660 GrpTRESMins=cpu of QoS q")
+	check(events, of, "", "", " maxtresmins=node=10", "")
+	check(events, of, " maxtresminsperjob=node=10", "", "", "it runs on at 660, and since 611 MaxTRESMins=node of QoS q")
+	check(events, of, " maxtresminsperjob=cpu=20 gracetime=3000", "", "", "")
+	check(events, of, "\nmodify account root set grpwall=5", "", "", "")
+	// A job that comes after it finds its use counted at the first tick, here after half an hour, or at its end.
+	for period, ended := range map[string]bool{"30": false, "90": true} {
+		events, of := playedAt(t, map[string]string{
+			replay.ConfigFile: "SelectTypeParameters=CR_Core\nAccountingStorageType=accounting_storage/slurmdbd\nAccountingStorageEnforce=associations,limits\n" +
+				"PriorityType=priority/multifactor\nPriorityCalcPeriod=" + period + "\nNodeName=n1 CPUs=4\nPartitionName=all Nodes=ALL Default=YES\n",
+			replay.AccountsFile: "add account a\nadd user u1 account=a\n",
+			replay.JobsFile:     "key,submit,uid,account,tasks,limit_min,runtime\nx,10.25,5001,a,1,100,3000\nbefore,1500.25,5001,a,1,10,60\nticked,2000.25,5001,a,1,10,60\nafter,3300.25,5001,a,1,10,60\n",
+		})
+		of.Accounts = "add account a grptresmins=cpu=20\nadd user u1 account=a\n"
+		report, err := Events(strings.NewReader(events), nil, of, 0)
+		require.NoError(t, err)
+		for key, wrong := range map[string]bool{"x": !ended, "before": false, "ticked": !ended, "after": true} {
+			require.Equal(t, wrong, strings.Contains(report.String(), ": "+key+": "), "%s %s: %v", period, key, report)
+		}
 	}
 }
 

@@ -32,6 +32,29 @@ type node struct {
 	gres  map[string]int // by kind: devices that jobs have
 	down  bool           // by an operator or an outage
 	drain bool           // it takes no more jobs
+	back  *registration  // to come after an order to put it back; nil: none
+}
+
+// registration is when a node takes jobs again after an order to put it back: between two instants of the log, which are one
+// if the order's instant is known. An event tells of an order's second only.
+type registration struct{ earliest, latest des.Time }
+
+// registered is the registration of a node that is put back at an instant: 1 ms after the whole second from that instant on,
+// since nodes answer once the main loop wakes.
+func registered(at des.Time) des.Time {
+	return (at+des.Second-des.Tick)/des.Second*des.Second + des.Second/1000
+}
+
+// away reports whether a node takes no jobs in a second.
+func (n *node) away(second int64) bool {
+	return (n.down || n.drain) && (n.back == nil || int64(n.back.earliest/des.Second) > second)
+}
+
+// settle puts a node back into service if it must have registered before an instant.
+func (n *node) settle(at des.Time) {
+	if n.back != nil && n.back.latest < at {
+		n.down, n.drain, n.back = false, false, nil
+	}
 }
 
 func newMachine(conf *slurm.Config) machine {
@@ -163,7 +186,7 @@ func (c *checker) checkPlace(j *job, e *event) {
 			}
 			n.of[k] = j
 		}
-		if n.down || n.drain {
+		if n.away(c.now) {
 			c.wrong(validate.OnWhatIsDown, j, "it starts on %s, which is out of service", n.Name)
 		}
 		if n.mem += s.mem; n.mem > n.Memory && c.conf.Select.Memory {
@@ -273,12 +296,21 @@ func (c *checker) checkPartition(j *job, e *event) {
 	}
 }
 
-// nodesChange checks a change of nodes by an operator, and makes it.
+// nodesChange checks a change of nodes by an operator or an outage, and makes it.
 func (c *checker) nodesChange(e *event) {
 	names, err := slurm.Hosts(e.nodes)
 	if err != nil {
 		c.wrong(validate.Disagreement, nil, "line %d: nodes: %v", e.line, err)
 	}
+	// Orders of the input have instants; those of outages have not.
+	earliest := des.Time(e.time) * des.Second
+	latest := earliest + des.Second - des.Tick
+	if o := c.orders[orderName{e.kind, e.nodes, e.time + c.late}]; o != nil {
+		earliest = o.At - c.Late
+		latest = earliest
+	}
+	var nodes []int
+	inService := true
 	for _, name := range names {
 		at, known := c.machine.at[name]
 		if !known {
@@ -286,20 +318,42 @@ func (c *checker) nodesChange(e *event) {
 			continue
 		}
 		n := &c.machine.nodes[at]
+		n.settle(earliest)
+		nodes = append(nodes, at)
+		inService = inService && !n.down && !n.drain
+	}
+	for _, at := range nodes {
+		n := &c.machine.nodes[at]
 		switch e.kind {
 		case "down":
 			n.down = true
+			// With ReturnToService=2 a node that registers takes jobs, whatever has been ordered since it was put back.
+			if c.conf.ReturnToService != 2 {
+				n.back = nil
+			}
 			for _, j := range c.running {
 				if slices.ContainsFunc(j.on, func(s share) bool { return s.node == at }) {
 					c.mustStop = append(c.mustStop, j)
 				}
 			}
 		case "drain":
-			n.drain = true
+			n.drain, n.back = true, nil
 		default:
-			n.down, n.drain = false, false
+			if !inService && n.back == nil { // else the order is refused, or the node registers already
+				n.back = &registration{registered(earliest), registered(latest)}
+				c.returning = append(c.returning, at)
+			}
 		}
 	}
+}
+
+// settleNodes puts nodes back into service that have registered before the present second.
+func (c *checker) settleNodes() {
+	c.returning = slices.DeleteFunc(c.returning, func(at int) bool {
+		n := &c.machine.nodes[at]
+		n.settle(des.Time(c.now) * des.Second)
+		return n.back == nil
+	})
 }
 
 // reserve is a reservation that an operator makes.

@@ -38,9 +38,9 @@ func (b *book) keeps(seconds int64) float64 {
 	return math.Exp(float64(seconds) * math.Log1p(-.693/half))
 }
 
-// advance makes the ticks up to the second now. Jobs that end or start in that second have not ended or started
-// yet.
-func (b *book) advance(running []*job, now int64) {
+// advance makes the ticks up to the second now, and calls ticked for each running job after each tick. Jobs that end or start
+// in that second have not ended or started yet.
+func (b *book) advance(running []*job, now int64, ticked func(j *job, second int64)) {
 	if !b.ticks.on {
 		return
 	}
@@ -58,6 +58,9 @@ func (b *book) advance(running []*job, now int64) {
 		}
 		b.ticks.before, b.ticks.last = b.ticks.last, next
 		b.share()
+		for _, j := range running {
+			ticked(j, next)
+		}
 	}
 }
 
@@ -424,19 +427,8 @@ func (b *book) topQOS() float64 {
 
 // accrues reports whether jobs may have to wait until their age counts (GrpJobsAccrue).
 func (b *book) accrues() bool {
-	if _, limited := b.root.count("grpjobsaccrue"); limited {
-		return true
-	}
-	var any func(g *group) bool
-	any = func(g *group) bool {
-		_, limited := g.count("grpjobsaccrue")
-		return limited || slices.ContainsFunc(g.children, any)
-	}
-	if any(b.root) {
-		return true
-	}
-	for _, q := range b.qos {
-		if any(q) {
+	for g := range b.groups {
+		if _, limited := g.count("grpjobsaccrue"); limited {
 			return true
 		}
 	}
