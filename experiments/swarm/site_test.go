@@ -509,6 +509,23 @@ func siteFeatures() []feature {
 				}
 			}
 		}},
+		{name: "use-limits", of: anySite, odds: 8, needs: "qos-limits account-limits", add: func(r rnd, w *world) {
+			limit := func() string {
+				return " " + r.one("grptresmins=cpu=", "grptresmins=cpu=", "grpwall=", "maxtresmins=cpu=", "maxtresmins=node=") + r.text("5 15 40 100")
+			}
+			for i := range w.site.qos {
+				if r.chance(40) {
+					w.site.qos[i] += limit() + r.one("", "", " usagefactor=2", " usagefactor=0")
+				}
+			}
+			for _, all := range []map[string]string{w.site.accounts, w.site.users} {
+				for _, name := range slices.Sorted(maps.Keys(all)) {
+					if r.chance(40) {
+						all[name] += limit()
+					}
+				}
+			}
+		}},
 		{name: "assoc-limit-stop", of: anySite, odds: 3, needs: "qos-limits account-limits", add: func(_ rnd, w *world) { w.site.sched = append(w.site.sched, "assoc_limit_stop") }},
 
 		// Priorities.
@@ -664,10 +681,15 @@ func siteFeatures() []feature {
 				node, from := r.among(1, w.site.count()), r.among(0, w.lastSubmit()+100)
 				w.site.orders = append(w.site.orders, siteOrder{at: from, do: r.text("down down drain"), node: hostsOf(node, node)})
 				if r.chance(80) {
-					w.site.orders = append(w.site.orders, siteOrder{at: from + r.among(1, 600), do: "up", node: hostsOf(node, node)})
+					up := siteOrder{at: from + r.among(1, 600), do: "up", node: hostsOf(node, node)}
+					w.site.orders = append(w.site.orders, up)
+					if r.chance(20) { // before it has registered
+						w.site.orders = append(w.site.orders, siteOrder{at: up.at, do: r.text("down down drain"), node: up.node})
+					}
 				}
 			}
 		}},
+		{name: "return-to-service", of: anySite, odds: 4, add: func(r rnd, w *world) { w.site.say("ReturnToService=%s", r.text("1 2 2 2")) }},
 		{name: "site-outages", of: anySite, odds: 5, not: "failing-nodes", add: func(r rnd, w *world) {
 			w.set("outages", fmt.Sprintf("%s:mtbf=%s:repair=%s:until=3000", r.text("exponential weibull:shape=0.7"), r.text("300 2000"), r.text("40 200")))
 		}},
