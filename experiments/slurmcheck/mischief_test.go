@@ -232,34 +232,54 @@ func TestNodesRegister(t *testing.T) {
 		replay.ConfigFile: "SelectTypeParameters=CR_Core\nReturnToService=2\nNodeName=n1 CPUs=4\nPartitionName=all Nodes=ALL Default=YES\n",
 		replay.JobsFile:   "key,submit,uid,tasks,limit_min,runtime\nx,10.25,5001,1,10,100\n",
 	}
-	for order, returns := range map[string]bool{"20.5,down": true, "20.999,down": true, "21.0005,down": true, "21.5,down": false, "20.5,drain": false} {
-		files[replay.OrdersFile] = "time,do,job,node,value\n5.25,down,,n1,\n20.25,up,,n1,\n" + order + ",,n1,\n"
-		events, of := playedAt(t, files)
-		started := strings.Contains(events, "x,1,start")
-		require.Equal(t, returns, started, "%s\n%s", order, events)
-		report, err := Events(strings.NewReader(events), nil, of, 0)
+	const out = "it starts on n1, which is out of service"
+	check := func(events string, of *replay.Input) string {
+		t.Helper()
+		report, err := Events(strings.NewReader(events), nil, Given{Input: of}, 0)
 		require.NoError(t, err)
-		require.Zero(t, report.Total, "%s: %v", order, report)
-		if !returns {
+		return report.String()
+	}
+	var start []string
+	// startsAt puts a start in a second before the first of the other rows that begins so.
+	startsAt := func(second, events, before string) string {
+		start[3] = second
+		before = line(t, events, before)
+		return strings.Replace(events, before, strings.Join(start, ",")+before, 1)
+	}
+	for _, x := range []struct {
+		order, last string
+		returns     bool
+	}{
+		{"20.5,down", "20", true}, {"20.999,down", "20", true}, {"21.0005,down", "20", true}, {"21.0005,up", "20", true},
+		{"21.5,down", "21", false}, {"20.5,drain", "20", false},
+	} {
+		files[replay.OrdersFile] = "time,do,job,node,value\n5.25,down,,n1,\n20.25,up,,n1,\n" + x.order + ",,n1,\n"
+		events, of := playedAt(t, files)
+		require.Contains(t, check(events, of.Input), "; valid", x.order)
+		require.Contains(t, check(events, of.Input.Later(des.Hour)), "; valid", x.order)
+		if !x.returns {
+			require.NotContains(t, events, "x,1,start", x.order)
+			require.Contains(t, check(startsAt("25", events, "x,1,left"), of.Input), out, x.order)
 			continue
 		}
-		conf := *of.Config
-		conf.ReturnToService = 1
-		input := *of.Input
-		input.Config = &conf
-		away := Given{Input: &input}
-		report, err = Events(strings.NewReader(events), nil, away, 0)
-		require.NoError(t, err)
-		require.Contains(t, report.String(), "it starts on n1, which is out of service", order)
-		start := line(t, events, "x,1,start")
-		fields := strings.Split(start, ",")
-		fields[3] = "20"
-		events = strings.Replace(events, start, "", 1)
-		down := line(t, events, ",0,down,2")
-		report, err = Events(strings.NewReader(strings.Replace(events, down, strings.Join(fields, ",")+down, 1)), nil, of, 0)
-		require.NoError(t, err)
-		require.Contains(t, report.String(), "it starts on n1, which is out of service", "before it has registered")
+		own := line(t, events, "x,1,start")
+		start = strings.Split(own, ",")
+		moved := strings.Replace(events, own, "", 1)
+		require.Contains(t, check(startsAt("20", moved, ",0,"+x.order[strings.Index(x.order, ",")+1:]+","+x.order[:2]), of.Input), out, x.order)
+		require.NotContains(t, check(startsAt("21", moved, "x,1,end"), of.Input), out, x.order)
+		failed := strings.Replace(events, line(t, events, "x,1,end"), strings.NewReplacer("end", "stop", "COMPLETED", "NODE_FAIL").Replace(line(t, events, "x,1,end")), 1)
+		require.Contains(t, check(failed, of.Input), "none of its nodes is down", x.order)
+		if strings.HasSuffix(x.order, "down") {
+			conf, input := *of.Config, *of.Input
+			conf.ReturnToService, input.Config = 1, &conf
+			require.Contains(t, check(events, &input), out, x.order)
+		}
 	}
+	// A node in service is not put back.
+	files[replay.OrdersFile] = "time,do,job,node,value\n5.25,up,,n1,\n5.5,down,,n1,\n"
+	events, of := playedAt(t, files)
+	require.Contains(t, check(events, of.Input), "; valid")
+	require.Contains(t, check(startsAt("25", events, "x,1,left"), of.Input), out)
 }
 
 // The instants of outages are not told, only their seconds: what may be right is.
@@ -645,6 +665,7 @@ func TestLimitsOnUse(t *testing.T) {
 		{" maxtresminsperjob=cpu=79", "", "", "8 cpu for 10 minutes, and MaxTRESMins of QoS q is 79"},
 		{"", " maxtresmins=cpu=79", " maxtresmins=cpu=80", ""},
 		{"", "", " maxtresmins=cpu=8", "at 1101, job 3: wrong run time: z: it runs on at 1101, and since 1061 MaxTRESMins=cpu of user u1 has been used up"},
+		{"", "", " maxtresmins=cpu=9", "x: it runs on at 360, and since 311 MaxTRESMins=cpu of user u1 has been used up"},
 		{"", "", " maxwall=0", "MaxWall of user u1 is 0"},
 	} {
 		check(events, of, limit[0], limit[1], limit[2], limit[3])
@@ -663,6 +684,10 @@ func TestLimitsOnUse(t *testing.T) {
 	} {
 		check(events, safe, limit[0], "", "", limit[1])
 	}
+	check(events, safe, " grptresmins=cpu=300", " grptresmins=cpu=112", "", "")
+	check(events, safe, "", " grptresmins=cpu=112", "", "GrpTRESMins of account a is 112")
+	check(events, safe, " grpwall=300", " grpwall=25", "", "")
+	check(events, safe, " grptresmins=cpu=38", "", "", "2 cpu for 10 minutes beside 0 used and 19 to be used, and GrpTRESMins of QoS q is 38")
 	// It uses 20 minutes in ten, and may run for more than an hour by OverTimeLimit.
 	for _, limit := range []string{" grptresmins=cpu=20", " grpwall=10", " maxtresminsperjob=cpu=20"} {
 		events, of := play(limit, "limits", "x,10.25,5001,a,1,2,,10,3000\n")
@@ -682,6 +707,40 @@ func TestLimitsOnUse(t *testing.T) {
 	check(events, of, " maxtresminsperjob=node=10", "", "", "it runs on at 660, and since 611 MaxTRESMins=node of QoS q")
 	check(events, of, " maxtresminsperjob=cpu=20 gracetime=3000", "", "", "")
 	check(events, of, "\nmodify account root set grpwall=5", "", "", "")
+	for name, change := range map[string]func(*slurm.Config){"safe": func(c *slurm.Config) { c.Enforce.Safe = true }, "no limits": func(c *slurm.Config) { c.Enforce.Limits = false }} {
+		conf, input := *of.Config, *of.Input
+		change(&conf)
+		input.Config = &conf
+		t.Log(name)
+		check(events, Given{Input: &input}, " grptresmins=cpu=20", "", "", "")
+	}
+	end := line(t, events, "x,1,end")
+	running := strings.NewReplacer("end", "left", "COMPLETED", "RUNNING").Replace(end)
+	check(strings.Replace(events, end, strings.Replace(running, ",3011,", ",650,", 1), 1), of, " maxtresminsperjob=cpu=20", "", "", "at 650, job 1: wrong run time: x: it runs on at 650, and since 611")
+	of.Accounts = fmt.Sprintf(accounts, " grptresmins=cpu=20", "", "")
+	report, err := Events(strings.NewReader(events), nil, of, 0)
+	require.NoError(t, err)
+	require.Equal(t, 1, report.Total, "told once: %v", report)
+	// GrpWall lets a job start whose limit an order has changed.
+	for order, wrong := range map[string]bool{"10": true, "9": false} {
+		events, of := playedAt(t, map[string]string{
+			replay.ConfigFile: "SelectTypeParameters=CR_Core\nAccountingStorageType=accounting_storage/slurmdbd\nAccountingStorageEnforce=associations,limits\n" +
+				"PriorityType=priority/multifactor\nNodeName=n1 CPUs=4\nPartitionName=all Nodes=ALL Default=YES\n",
+			replay.AccountsFile: "add account a\nadd user u1 account=a\n",
+			replay.JobsFile:     "key,submit,uid,account,tasks,begin,limit_min,runtime\nx,10.25,5001,a,1,,10,500\ny,20.25,5001,a,1,1000,10,20\n",
+			replay.OrdersFile:   "time,do,job,node,value\n300.75,limit,y,," + order + "\n",
+		})
+		for _, enforce := range []struct {
+			safe bool
+			wall string
+		}{{false, "5"}, {true, "15"}} {
+			conf, input := *of.Config, *of.Input
+			conf.Enforce.Safe, input.Config = enforce.safe, &conf
+			report, err := Events(strings.NewReader(events), nil, Given{Input: &input, Accounts: "add account a grpwall=" + enforce.wall + "\nadd user u1 account=a\n"}, 0)
+			require.NoError(t, err)
+			require.Equal(t, wrong, strings.Contains(report.String(), ": y: "), "%s %v: %v", order, enforce, report)
+		}
+	}
 	// A job that comes after it finds its use counted at the first tick, here after half an hour, or at its end.
 	for period, ended := range map[string]bool{"30": false, "90": true} {
 		events, of := playedAt(t, map[string]string{

@@ -195,7 +195,8 @@ func (c *checker) checkSafe(j *job, g useGroup, minutes int) {
 }
 
 // watchUse looks at a running job in a second: Slurm should have ended it if a limit on use was reached before the last look at
-// limits. Group limits that are reached between ticks are noticed at the next tick.
+// limits. Group limits that are reached between ticks are noticed at the next tick. Use decays at ticks, which are a minute apart at
+// least: a limit that has been reached ends the job before that.
 func (c *checker) watchUse(j *job, second int64) {
 	if !c.conf.Enforce.Limits || c.conf.Enforce.Safe || !c.book.limitUse {
 		return
@@ -206,13 +207,10 @@ func (c *checker) watchUse(j *job, second int64) {
 			j.overspent = true // told once
 		}
 	}
-	overdue() // what was reached before has been until now
-	switch what, since := c.spentSince(j, second); {
-	case what == "": // never, or use has decayed
-		j.spent = ""
-	case j.spent == "" || since < j.spentAt:
-		j.spent, j.spentAt = what, since
-		overdue()
+	overdue()
+	if j.spent == "" {
+		j.spent, j.spentAt = c.spentSince(j, second)
+		overdue() // its own limit may have been reached a while ago
 	}
 }
 
