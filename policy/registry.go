@@ -11,7 +11,7 @@ package policy
 // Colons separate a name from its parameters, commas one policy from the next; neither
 // does between quotes, ' or ", which are no part of a value. Some names take a text of their
 // own, their operand, as the last one does: it begins behind the name's colon, may have colons
-// itself, and ends where the parameters begin.
+// itself, and ends where texts of the form name=value begin, or with its quotes.
 
 import (
 	"cmp"
@@ -320,6 +320,9 @@ func (t Table[T]) Parse(spec string, defaults ...string) (Chosen[T], error) {
 			if i > 0 && hint == "" { // easy:finder=alp:impatience=1
 				hint = ofValue(settings[i-1], text)
 			}
+			if e.Operand != "" && hint == "" {
+				hint = "; a text with a colon stands in quotes behind " + e.Name
+			}
 			return none, fmt.Errorf("%q: %s does not take %q; it takes %s%s", spec, e.Name, name, cmp.Or(strings.Join(e.paramNames(), ", "), "no parameters"), hint)
 		case given[name]:
 			return none, fmt.Errorf("%q: %s is given twice", spec, name)
@@ -346,22 +349,35 @@ func ofValue(before, text string) string {
 }
 
 // operand returns the operand among the parts of a spec behind the name, without quotes around it, and the
-// parameters behind the operand. The operand may have colons itself, so parameters are taken from the end
-// while they are of the form name=value with a name that the entry takes.
+// parameters behind the operand. An operand in quotes ends with them. Any other operand may have colons itself, so
+// parameters are taken from the end while they are of the form name=value; whether the entry takes them is seen later.
 func (e Entry[T]) operand(parts []string) (operand string, settings []string) {
+	if len(parts) > 0 {
+		if inner, is := quotedWhole(parts[0]); is {
+			return strings.TrimSpace(inner), parts[1:]
+		}
+	}
 	n := len(parts)
 	for n > 0 {
 		name, _, ok := strings.Cut(parts[n-1], "=")
-		if !ok || !e.takes(name) {
+		if !ok || !isParameter(name) {
 			break
 		}
 		n--
 	}
-	operand = strings.Join(parts[:n], ":")
-	if inner := unquoted(operand); len(inner) < len(operand) && !strings.ContainsRune(inner, rune(operand[0])) {
-		operand = inner // one pair of quotes around all of it, not 'a' and 'b'
-	}
-	return strings.TrimSpace(operand), parts[n:]
+	return strings.TrimSpace(strings.Join(parts[:n], ":")), parts[n:]
+}
+
+// quotedWhole returns a text without the one pair of quotes that stands around all of it. It reports false for a text without
+// such quotes, and for 'a' and 'b'.
+func quotedWhole(text string) (inner string, is bool) {
+	inner = unquoted(text)
+	return inner, len(inner) < len(text) && !strings.ContainsRune(inner, rune(text[0]))
+}
+
+// isParameter reports whether a word has the form of a parameter's name: lower-case letters and hyphens.
+func isParameter(word string) bool {
+	return word != "" && strings.Trim(word, "abcdefghijklmnopqrstuvwxyz-") == ""
 }
 
 // Specs cuts a list at its commas, except those in quotes. It returns an error for a quote that is not closed.

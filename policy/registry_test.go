@@ -315,7 +315,8 @@ func TestAnOperandEndsWhereTheParametersBegin(t *testing.T) {
 		"run:./my.py:depth=3":        "./my.py|3",
 		"run:tcp://[::1]:28000":      "tcp://[::1]:28000|0",
 		"run:a --x=b:c:depth=2":      "a --x=b:c|2",
-		"run:a --depth=3:x=1":        "a --depth=3:x=1|0", // x is no parameter
+		"run:'a --depth=3:x=1'":      "a --depth=3:x=1|0",
+		"run:a --depth=3:X=1":        "a --depth=3:X=1|0", // no parameter has such a name
 		"run:'a, b:depth=3'":         "a, b:depth=3|0",
 		"run:'a, b:depth=3':depth=4": "a, b:depth=3|4",
 		`run:'a b' 'c, d'`:           "'a b' 'c, d'|0", // not in quotes as a whole
@@ -331,6 +332,10 @@ func TestAnOperandEndsWhereTheParametersBegin(t *testing.T) {
 	}
 	_, err := free().Parse("run:x:depth=no")
 	require.ErrorContains(t, err, "depth is")
+	for _, spec := range []string{"run:a --depth=3:x=1", "run:'a':x=1", "run:a:x=1:depth=2"} {
+		_, err := free().Parse(spec)
+		require.ErrorContains(t, err, `run does not take "x"; it takes depth; a text with a colon stands in quotes behind run`, spec)
+	}
 }
 
 func TestTheFileNameOfACommandIsSafe(t *testing.T) {

@@ -161,21 +161,16 @@ func manifestsRepeatTheRun(r *result) error {
 	return sameFolders(r.a, again, r.before)
 }
 
-// savedRunsGoOn has one world in three stop at a random instant, which may lie behind its end,
-// and go on from a file to the same bytes.
+// savedRunsGoOn has one world in three stop at a random instant, which may lie behind its end: what it tells of that instant is
+// what the files of the whole run say, and from a file it goes on to the same bytes.
 func savedRunsGoOn(r *result) error {
 	draw := stream(r.seed, "saved")
 	if !draw.chance(30) {
 		return nil
 	}
-	last := int64(0)
-	for _, run := range r.runs {
-		_, to := run.bounds()
-		last = max(last, to)
-	}
-	until := strconv.FormatFloat(float64(draw.among(0, int(last+last/8)))/1e6, 'f', 6, 64)
+	until := r.instant(draw)
 	file, again := filepath.Join(r.dir, "saved.json"), filepath.Join(r.dir, "gone-on")
-	save := []string{"simulate", "--from-manifest", r.a, "--until", until, "--save", file}
+	save := []string{"simulate", "--from-manifest", r.a, "--until", strconv.FormatFloat(float64(until)/1e6, 'f', 6, 64), "--save", file, "--format", "json"}
 	goOn := []string{"simulate", "--resume", file, "--out", again, "--format", "csv"}
 	for _, kind := range strings.Fields("events decisions alternatives perfetto") {
 		if slices.ContainsFunc(r.runs, func(run *ran) bool {
@@ -188,6 +183,9 @@ func savedRunsGoOn(r *result) error {
 		a, err := r.call(args...)
 		if err == nil && a.code != 0 {
 			err = fmt.Errorf("refused: %s", a.message(r.dir))
+		}
+		if err == nil && args[1] == "--from-manifest" {
+			err = r.stoppedAt(until, a.stdout)
 		}
 		if err != nil {
 			return err

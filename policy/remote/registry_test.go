@@ -13,6 +13,8 @@ func TestWhatIsAskedForByName(t *testing.T) {
 		"exec:./my.py --depth 5:profiles=on":      "exec:./my.py --depth 5",
 		"exec:'python3 my.py':dynamic=on":         "exec:python3 my.py",
 		"exec:./my.py:acknowledge=on:timeout=0.5": "exec:./my.py",
+		"exec:'./my.py a:b=c'":                    "exec:./my.py a:b=c",
+		"exec:'my own.py' 'a:b=c':timeout=5":      "exec:'my own.py' 'a:b=c'",
 	} {
 		c, err := Registry().Parse(spec)
 		require.NoError(t, err, spec)
@@ -32,6 +34,10 @@ func TestWhatIsAskedForByName(t *testing.T) {
 		"exec:x:timeout=0":       "a number above 0",
 		"exec:x:profiles=yes":    "on or off",
 		`exec:"' '`:              "a quote",
+		"exec:./x:power-cap=9":   `exec does not take "power-cap"; it takes timeout, profiles, dynamic, acknowledge, power; a text with a colon stands in quotes behind exec`,
+		"exec:'x':power-cap=9":   `exec does not take "power-cap"`,
+		"exec:x:timout=5":        `did you mean "timeout"?`,
+		"exec:'x':y":             "not of the form name=value",
 	} {
 		_, err := Registry().Parse(spec)
 		require.ErrorContains(t, err, want, spec)
