@@ -159,6 +159,7 @@ type job struct {
 	raised   bool  // the limit by its prediction has been raised to nobody knows what, at most to asked
 	excused  bool  // an order has given it another limit: MaxTime and MaxWall no longer hold
 	extended int64 // running: s by which orders that came after the limit had passed put its end off
+	perhaps  int64 // running: at most so many s more, by corrections of its prediction that came after the predicted end
 
 	// Its last attempt.
 	attempts  int // how often it has started
@@ -421,7 +422,7 @@ func (c *checker) start(j *job, e *event) {
 	}
 	c.checkDependencies(j)
 	// The job runs: on which cores, and within all limits?
-	j.state, j.start, j.extended, j.qos, j.spent = running, e.time, 0, e.qos, ""
+	j.state, j.start, j.extended, j.perhaps, j.qos, j.spent = running, e.time, 0, 0, e.qos, ""
 	j.attempts++
 	c.running = append(c.running, j)
 	var err error
@@ -453,7 +454,7 @@ const latest = 30
 // overdue reports whether the controller should have ended a running job before this event, if it may run for
 // most s: the next look at limits has passed, and the second in which its end is told.
 func (c *checker) overdue(j *job, e *event, most int64) bool {
-	return c.limitKnown(j) && e.time > j.start+most+latest+1
+	return c.limitKnown(j) && e.time > j.start+most+j.perhaps+latest+1
 }
 
 // finish is a job that ends by itself: as its script says, after its runtime, within its limit.
@@ -564,6 +565,7 @@ func (c *checker) order(j *job, e *event) {
 	if o == nil {
 		if c.Predictions != nil && e.kind == "limit" && j.state == running && j.limit < j.asked {
 			j.raised = true
+			j.perhaps = max(j.perhaps, e.time-(j.start+j.limit+j.extended))
 			return
 		}
 		c.wrong(validate.Disagreement, j, "%s, which nobody orders", e.kind)
