@@ -17,6 +17,7 @@ import (
 	"github.com/gridslot/gridslot/metrics/rows"
 	"github.com/gridslot/gridslot/metrics/validate"
 	"github.com/gridslot/gridslot/policy/backfill"
+	"github.com/gridslot/gridslot/policy/remote"
 )
 
 // Schedule describes the files that the run of one policy has left in a folder.
@@ -82,6 +83,13 @@ func Validate(ctx context.Context, sc *Scenario, s Schedule, o Options, limit in
 	}
 	if d, ok := c.machine().(*Domain); ok {
 		rules.Nodes, rules.PricesVary = c.nodes[0].Nodes, d.pricesVary()
+		if s.Policy != "" {
+			chosen, err := c.tables.Nodes.Parse(s.Policy, c.defaults())
+			if err != nil {
+				return c.jobs.name, report, err
+			}
+			_, rules.Rejects = chosen.Value.Policy.(*remote.Policy)
+		}
 	} else if err := c.promises(&rules, s.Policy); err != nil {
 		return c.jobs.name, report, err
 	}
@@ -152,6 +160,7 @@ func (c *call) promises(rules *validate.Rules, spec string) (err error) {
 		return err
 	}
 	rules.Promises = promisesOf(chosen.Value)
+	_, rules.Rejects = chosen.Value.(*remote.Policy)
 	if rules.Overrun == entity.OverrunExtend {
 		rules.Promises = validate.Promises{Order: rules.Promises.Order} // estimates bind nobody
 	}

@@ -47,6 +47,8 @@ type Rules struct {
 	// Feedback tells that jobs that wait for others come by the ends of those alone, whatever the
 	// trace says of their submission; see flow.Survey.
 	Feedback bool
+	// Rejects says that the policy may reject jobs which could run, as a scheduler outside may.
+	Rejects bool
 	// Limit is the number of violations that the Report keeps; 0 means 100. All are counted.
 	Limit int
 }
@@ -424,8 +426,8 @@ func (c *fileChecker) agreeWithTrace(f *filed) {
 		c.asBooked(c.partyOf(f), f.booked.Start)
 	}
 	// A job that could run must not be rejected, unless there is a reason that the file cannot
-	// tell: a deadline, a booking, a job before it that failed, or what it had before.
-	if f.state == stateRejected && c.size > 0 && j.Request.Deadline == 0 && c.couldRun(f) && f.booked == nil && !f.failed && len(f.tries) == 0 {
+	// tell: a deadline, a booking, a job before it that failed, what it had before, or a scheduler's will.
+	if f.state == stateRejected && !c.Rejects && c.size > 0 && j.Request.Deadline == 0 && c.couldRun(f) && f.booked == nil && !f.failed && len(f.tries) == 0 {
 		c.violation(f, Missing, j.Submit, "rejected, though it wants %d of %d processors", f.least(), c.most())
 	}
 }
@@ -577,10 +579,10 @@ func (c *fileChecker) unforeseen() bool {
 	})
 }
 
-// turnedAway reports whether jobs were rejected that had a deadline.
+// turnedAway reports whether jobs were rejected that may have waited before: they had a deadline, or the policy rejects.
 func (c *fileChecker) turnedAway() bool {
 	return slices.ContainsFunc(c.jobs, func(f *filed) bool {
-		return f.row != nil && f.state == stateRejected && f.job.Request.Deadline > 0
+		return f.row != nil && f.state == stateRejected && (f.job.Request.Deadline > 0 || c.Rejects)
 	})
 }
 

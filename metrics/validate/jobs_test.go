@@ -109,6 +109,22 @@ func TestValidateJobsRejects(t *testing.T) {
 	}
 }
 
+// A scheduler outside may reject jobs that could run. Nobody can tell then when they left the queue, so that nothing is said of
+// jobs that overtook them.
+func TestASchedulerMayRejectJobs(t *testing.T) {
+	for rejects, want := range map[bool]string{true: "; valid", false: "rejected, though it wants 4 of 4"} {
+		jobs, s := goodDay("easy")
+		file := plant(t, write(t, s, nil, jobs...), "2", "final_state", "REJECTED")
+		for _, column := range []string{"starting_time", "execution_time", "finish_time", "waiting_time", "turnaround_time", "stretch", "bounded_slowdown", "allocated_resources"} {
+			file = plant(t, file, "2", column, "")
+		}
+		file = plant(t, file, "2", "success", "0")
+		report, err := Jobs(strings.NewReader(file), slices.Values(jobs), Rules{Processors: 4, Rejects: rejects})
+		require.NoError(t, err)
+		require.Contains(t, report.String(), want)
+	}
+}
+
 // plant changes one field of a jobs CSV.
 func plant(t *testing.T, file, job, column, value string) string {
 	t.Helper()
