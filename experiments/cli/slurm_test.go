@@ -236,6 +236,9 @@ func TestSlurmsSchedulesAreValidated(t *testing.T) {
 	}
 	require.NoError(t, os.WriteFile(filepath.Join(out, replay.AllEventsFile), []byte(strings.Replace(read(t, out, replay.AllEventsFile), "n1:0/1", "n1:0-1/1", 1)), 0o666))
 	require.Equal(t, 1, call("validate", out).code)
+	require.NoError(t, os.Remove(filepath.Join(out, replay.AllEventsFile))) // as keep: [jobs, slurm] of a study does
+	o = exits(t, exitFailed, "validate", out)
+	require.Contains(t, o.stderr, "what is checked stands in controller-events.csv, which a study keeps with keep: controller")
 }
 
 // Phases are runs that differ only in when the loops of the controller wake; the spread of each

@@ -62,7 +62,7 @@ type Look struct {
 	Busy    int      `json:"busy_processors"`
 	Waiting int      `json:"waiting"` // a reservation ahead may be theirs
 	Queued  int      `json:"queued_processors"`
-	Jobs    []JobNow `json:"jobs"` // those that run, in order of start, and those that wait, in order of submission
+	Jobs    []JobNow `json:"jobs"` // those that run, in order of start, those that wait, and advance reservations, in order of submission
 }
 
 // JobNow is a job at an instant. Times are in seconds.
@@ -83,9 +83,10 @@ type pausedError struct{ look Look }
 
 func (p *pausedError) Error() string { return "the run has stopped at " + fmt.Sprint(p.look.Time) }
 
-// runTo lets the clock run up to and including an instant. The clock stays at the latest event
+// runTo lets the clock run up to and including an instant of the log. The clock stays at the latest event
 // before it, not at the instant, so that nothing in the run can tell that it stopped.
 func (x *session) runTo(ctx context.Context, until des.Time) error {
+	until = until.Add(x.lead)
 	x.sim.StopWhen(func() bool { return x.sim.NextTime() > until })
 	// StopWhen is asked between two events, so that all events of the instant itself have run.
 	defer x.sim.StopWhen(nil)
@@ -110,7 +111,7 @@ func (x *session) pass(ctx context.Context, until des.Time, saved Point) error {
 }
 
 // look describes the run at an instant up to which it has come: first the jobs that run, site by
-// site in order of start, then those that wait, in order of submission.
+// site in order of start, then those that wait, in order of submission, then advance reservations that lie ahead.
 func (x *session) look(until des.Time) Look {
 	l := Look{Point: x.point(), Time: until.Seconds(), Jobs: []JobNow{}}
 	runs := func(site string, r *entity.Run) {
@@ -144,7 +145,22 @@ func (x *session) look(until des.Time) Look {
 			waits(s.Name, r)
 		}
 	}
+	for _, r := range x.booked {
+		if r.State == entity.Reserved {
+			waits("", r)
+		}
+	}
 	return l
+}
+
+// bookedRuns are the advance reservations of a run, by submission: what is ahead is in no queue.
+type bookedRuns []*entity.Run
+
+// Observe implements entity.Observer.
+func (b *bookedRuns) Observe(e entity.JobEvent) {
+	if e.Kind == entity.JobSubmitted && e.Run.Booked {
+		*b = append(*b, e.Run)
+	}
 }
 
 // jobNow describes a job at a site. Reservation.Active is true of a job that runs, and of one that waits with

@@ -85,6 +85,9 @@ type session struct {
 	over func() bool
 	// slurm plays the jobs where Slurm decides. Then there are no sites.
 	slurm *replay.Machine
+	// lead is by how much the simulator's clock is ahead of the log's: Slurm's controller may have been up for a while; see replay.Input.
+	lead   des.Time
+	booked bookedRuns // of a run that is to stop at an instant
 }
 
 // file is a file of the run, under its temporary name until commit.

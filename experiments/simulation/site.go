@@ -160,6 +160,9 @@ func (x *session) bookings() siteFlow {
 		if x.settings.Bookings == nil {
 			return
 		}
+		if x.settings.until != nil {
+			m.Watch(&x.booked)
+		}
 		b := flow.NewBookings(m)
 		capped, _ := entity.As[*policy.PowerCap](m.Policy())
 		saving := x.settings.Power != nil && x.settings.Power.Saving != nil

@@ -362,7 +362,7 @@ func (x *session) slurmMachine(in *replay.Input, p *policyRun, users *slurmUsers
 		s.Power.Hosts(in.Sizes())
 	}
 	x.onClose(machine.Close)
-	x.over, x.slurm = machine.Over, machine
+	x.over, x.slurm, x.lead = machine.Over, machine, in.Late
 	return machine, watchers, nil
 }
 
@@ -595,7 +595,8 @@ func (m *SlurmCluster) validate(c *call, s Schedule, limit int) (report validate
 	if in.Plain {
 		all, err := indir.Open(s.Dir, slurmEventsFile(replay.AllEventsFile, c.all[0].file))
 		if err != nil {
-			return report, fmt.Errorf("%s has no column key, so that %s tells of starts and ends only: opening all events: %w", replay.JobsFile, replay.EventsFile, err)
+			return report, fmt.Errorf("%s has no column key, so that %s tells of starts and ends only, and what is checked stands in %s, which a study keeps with keep: controller: %w",
+				replay.JobsFile, replay.EventsFile, replay.AllEventsFile, err)
 		}
 		defer all.Close()
 		given.Plain, events = events, all
