@@ -442,6 +442,7 @@ var features = slices.Concat(programFeatures(), siteFeatures(), []feature{
 		}
 		w.policies = appendNew(w.policies, w.with(r, r.text("fcfs easy conservative easy-sjbf easy++ heft time-slicing selective-preemption"), 0)+text)
 	}},
+	{name: "exec", of: cluster, odds: 8, not: "moldable malleable reservations nonsense", add: func(r rnd, w *world) { w.addOutside(r) }},
 	{name: "predict", of: cluster | domain | gridOf | program | studyOf | slurms, odds: 10, add: func(r rnd, w *world) {
 		w.set("predict", r.text("request request:factor=0.5 true recent:k=2 recent:k=3:of=median similar similar:by=user typical regression regression:weight=large"))
 	}},

@@ -29,8 +29,9 @@ var (
 	keepFlag     = flag.String("keep", "", "with -seed: a folder in which the files stay")
 )
 
-// TestMain has the heap grow as the command has it.
+// TestMain has the heap grow as the command has it. Called as a scheduler outside, this program is one.
 func TestMain(m *testing.M) {
+	beTheScheduler()
 	debug.SetGCPercent(400)
 	os.Exit(m.Run())
 }
