@@ -42,6 +42,7 @@ const (
 	NegativeNumber               // negative where only "unknown" may be, in a field that cannot be unknown
 	LineTooLong                  // longer than maxLineLength
 	WrongFields                  // another number of fields than the heading has, in formats with a heading
+	Contradiction                // columns that tell the same in two ways, and not the same
 
 	cancelledBeforeStart // status 5 without runtime or without processors
 	noRuntime            // runtime unknown
@@ -90,6 +91,7 @@ var reasons = [numReasons]struct {
 	NegativeNumber: {"negative", Damaged, "a negative number where none may be"},
 	LineTooLong:    {"line-too-long", Damaged, "line longer than any record"},
 	WrongFields:    {"wrong-fields", Damaged, "more or fewer fields than the heading has"},
+	Contradiction:  {"contradiction", Damaged, "columns that contradict each other"},
 
 	cancelledBeforeStart: {"cancelled-before-start", LeftOut, "cancelled, never ran"},
 	noRuntime:            {"no-runtime", LeftOut, "runtime unknown"},

@@ -101,10 +101,27 @@ func TestNamesBehindAFaultDoNotCount(t *testing.T) {
 	require.EqualValues(t, 7, records[0].User)
 }
 
-func TestARuntimeThatIsToldStandsBesideTheEnd(t *testing.T) {
-	_, records, _, err := readCSV(CSV{}, "submit,start,end,runtime\n0,1,9,5\n0,1,9,\n", true)
+// A column of waits must agree with start, and one of runtimes with end, but for parts of seconds.
+func TestColumnsThatTellTheSameMustAgree(t *testing.T) {
+	_, records, _, err := readCSV(CSV{}, "submit,wait,start,end,runtime\n0,1,1.5,9,8.4\n0,1,1,9,\n0,1,,9,8\n0,,1,,8\n", true)
 	require.NoError(t, err)
-	require.Equal(t, []float64{5, 8}, []float64{records[0].Runtime.Seconds(), records[1].Runtime.Seconds()})
+	for i, want := range [][2]float64{{1.5, 8.4}, {1, 8}, {1, 8}, {1, 8}} {
+		require.Equal(t, want, [2]float64{records[i].Wait.Seconds(), records[i].Runtime.Seconds()}, i)
+	}
+	for line, want := range map[string]string{
+		"0,1,3,,5":  `:3: start: columns that contradict each other: "3"; expected an instant 1 s after the submission, since the wait is that long`,
+		"0,3,1,,5":  `:3: start: columns that contradict each other: "1"; expected an instant 3 s after the submission`,
+		"0,,1,9,5":  `:3: end: columns that contradict each other: "9"; expected an instant 5 s after the start, since the runtime is that long`,
+		"0,1,,9,10": `:3: end: columns that contradict each other: "9"; expected an instant 10 s after the start`,
+		"5,,9,7,3":  `:3: end: columns that contradict each other: "7"`,
+	} {
+		_, _, _, err := readCSV(CSV{}, "submit,wait,start,end,runtime\n0,1,1,9,8\n"+line+"\n", true)
+		require.ErrorContains(t, err, want, line)
+		_, records, report, err := readCSV(CSV{}, "submit,wait,start,end,runtime\n0,1,1,9,8\n"+line+"\n", false)
+		require.NoError(t, err)
+		require.Len(t, records, 1)
+		require.EqualValues(t, 1, report.Count(workload.Contradiction))
+	}
 }
 
 // A comment may say that the log begins later than its first job.

@@ -2,6 +2,7 @@ package table
 
 import (
 	"bytes"
+	"fmt"
 	"math"
 	"slices"
 
@@ -277,8 +278,8 @@ func (s *loose) number(field int, text []byte) (int64, bool) {
 //	|------wait-------|-----runtime----|
 //
 // A record without a submission is submitted at its start; without both it has none, and is damaged.
-// A start or end that does not count as the submissions do (0 among dates, mostly) is not known. A
-// runtime that a column tells stands; the end is not looked at then.
+// A start or end that does not count as the submissions do (0 among dates, mostly) is not known. Columns that tell a wait or a
+// runtime besides must agree with start and end to less than a second.
 func (t *Rows) place() {
 	s := t.loose
 	submit, start, end := &s.at[0], &s.at[1], &s.at[2]
@@ -307,12 +308,27 @@ func (t *Rows) place() {
 		m.t -= from
 	}
 	if start.given {
-		t.Rec.Wait = start.t - t.Rec.Submit
+		wait := start.t - t.Rec.Submit
+		if t.Rec.Wait >= 0 && apart(wait, t.Rec.Wait) {
+			t.Damage(start.field, workload.Contradiction, fmt.Sprintf("an instant %v s after the submission, since the wait is that long", t.Rec.Wait))
+			return
+		}
+		t.Rec.Wait = wait
 	}
-	if !end.given || t.Rec.Runtime >= 0 || t.Rec.Wait < 0 {
+	if !end.given || t.Rec.Wait < 0 {
 		return
 	}
-	if t.Rec.Runtime = end.t - (t.Rec.Submit + t.Rec.Wait); t.Rec.Runtime < 0 {
+	runtime := end.t - (t.Rec.Submit + t.Rec.Wait)
+	switch {
+	case t.Rec.Runtime >= 0 && apart(runtime, t.Rec.Runtime):
+		t.Damage(end.field, workload.Contradiction, fmt.Sprintf("an instant %v s after the start, since the runtime is that long", t.Rec.Runtime))
+	case t.Rec.Runtime >= 0:
+	case runtime < 0:
 		t.Damage(end.field, workload.NegativeNumber, "an instant after the start")
+	default:
+		t.Rec.Runtime = runtime
 	}
 }
+
+// apart reports whether two times differ by a second or more: logs round.
+func apart(a, b des.Time) bool { return max(a-b, b-a) >= des.Second }
