@@ -287,6 +287,16 @@ func (h *Header) note(key, value string) {
 	}
 }
 
+// sizes returns the numbers above 0 that entries of a key tell, each once, in their order.
+func (h *Header) sizes(key string) (all []int64) {
+	for _, l := range h.lines {
+		if n := leadingNumber(l.value); strings.EqualFold(l.key, key) && n > 0 && !slices.Contains(all, n) {
+			all = append(all, n)
+		}
+	}
+	return all
+}
+
 // leadingNumber reads "1024 (512 x 2)" as 1024; 0 where there is no number above 0. Digits that go
 // on behind a sign, as in "1,024", "1e3" or "512x2", are no number: their beginning is another
 // number than the author meant.

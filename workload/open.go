@@ -379,8 +379,17 @@ func (o Options) Open(path string) (*Trace, error) {
 }
 
 // Procs is MaxProcs, or an error that says what to give where the header does
-// not tell the size of the machine.
+// not tell the size of the machine, or tells two of them.
 func (t *Trace) Procs() (int, error) {
+	for _, key := range []string{"MaxProcs", "MaxNodes"} {
+		sizes := t.Header.sizes(key)
+		if len(sizes) > 1 && t.Options.Procs == 0 {
+			return 0, fmt.Errorf("%s: its header has %s %d and %s %d: give the number of processors (--procs N)", t.Name, key, sizes[0], key, sizes[1])
+		}
+		if len(sizes) > 0 {
+			break // MaxNodes does not count beside MaxProcs
+		}
+	}
 	if t.MaxProcs < 1 {
 		for _, key := range []string{"MaxProcs", "MaxNodes"} {
 			if value := t.Header.Get(key); value != "" {

@@ -145,6 +145,33 @@ func TestHeaderAloneIsATraceWithoutJobs(t *testing.T) {
 	require.Equal(t, 7, trace.MaxProcs, "nodes where processors are not given")
 }
 
+// A header that names two sizes does not tell which is the machine's. MaxNodes does not count beside MaxProcs.
+func TestAHeaderWithTwoSizesNeedsProcs(t *testing.T) {
+	for head, want := range map[string]string{
+		"; MaxProcs: 4\n; MaxProcs: 8\n":                "a.swf: its header has MaxProcs 4 and MaxProcs 8: give the number of processors (--procs N)",
+		"; MaxNodes: 4\n; Maxnodes: 2 (two)\n":          "a.swf: its header has MaxNodes 4 and MaxNodes 2: give",
+		"; MaxProcs: 4\n; MaxProcs: 4 (2 x 2)\n":        "",
+		"; MaxNodes: 9\n; MaxProcs: 4\n; MaxNodes: 7\n": "",
+		"; MaxProcs: 4\n; MaxProcs: unknown\n":          "",
+	} {
+		path := stored(t, "a.swf", []byte(head+sound))
+		trace, err := OpenSWF(path)
+		require.NoError(t, err)
+		procs, err := trace.Procs()
+		if want == "" {
+			require.NoError(t, err, head)
+			require.Equal(t, 4, procs)
+			continue
+		}
+		require.ErrorContains(t, err, want)
+		trace, err = Options{Reading: Reading{Procs: 5}}.Open(path)
+		require.NoError(t, err)
+		procs, err = trace.Procs()
+		require.NoError(t, err)
+		require.Equal(t, 5, procs)
+	}
+}
+
 func TestProcessorsMustComeFromSomewhere(t *testing.T) {
 	path := stored(t, "a.swf", []byte(sound))
 	trace, err := OpenSWF(path)
