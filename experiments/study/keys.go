@@ -11,53 +11,34 @@ import (
 // reference are made from the table of them.
 type key struct {
 	name string
-	kind kind
 	// The parameter of a case whose values the key lists, "" where the key is no axis.
 	param string
 	// What the key is, for the schema and the reference.
 	text string
 }
 
-// kind is the form that a key's value may have.
-type kind uint8
-
-const (
-	values     kind = iota // a text or number, or a list of them: an axis
-	wholes                 // whole numbers, likewise
-	whole                  // one whole number
-	word                   // one text or number
-	words                  // a list of texts, or one
-	zips                   // settings of lists, or a list of such
-	samples                // a sample, or a list of them
-	choices                // settings of values or lists, or a list of such
-	limits                 // settings of limit
-	against                // a text or number, or settings of such
-	dimensions             // ranges and choices of a sample
-	texts                  // settings of texts
-)
-
 // keys are those of the study file, but for settings and names of the study's own.
 var keys = []key{
-	{"title", word, "", "what the study is about"},
-	{"traces", values, "trace", "logs, job files and sources of jobs with their parameters"},
-	{"scenarios", values, "scenario", "scenario files: machine, workload, flows and settings"},
-	{"domains", values, "domain", "files of virtual organisations"},
-	{"grids", values, "grid", "files of grids"},
-	{"policies", values, "policy", "policies with their parameters; on grids strategies"},
-	{"seeds", wholes, "seed", "the seeds: one simulation of each case with each seed"},
-	{"replications", whole, "", "how many seeds, from 1 on, in place of seeds"},
-	{"zip", zips, "", "lists whose values are taken side by side, not crossed"},
-	{"sample", samples, "", "points drawn from ranges and choices, in place of a full grid"},
-	{"except", choices, "", "combinations of values that are left out"},
-	{"only", choices, "", "combinations of values to which the study is limited"},
-	{"keep", words, "", "kinds of files that each simulation leaves in the folder runs, or all"},
-	{"limit", limits, "", "what one simulation may take"},
-	{"batches", word, "", "parts of a simulation that count as observations: week, day, a time such as 3d, or a number of parts with equally many jobs"},
-	{"warmup", word, "", "with batches: what is left out at the beginning of each simulation: mser, jobs=N, or a time such as 7d (none)"},
-	{"compare", word, "", "the parameter whose values are compared in pairs (policy)"},
-	{"baseline", against, "", "the value of that parameter with which all others are compared, or values of several parameters: {policy: easy, estimates: user}"},
-	{"measures", words, "", "the columns that are summed up"},
-	{"labels", texts, "", "names of values in figures and tables: {easy: EASY, conservative: CONS}"},
+	{"title", "", "what the study is about"},
+	{"traces", "trace", "logs, job files and sources of jobs with their parameters"},
+	{"scenarios", "scenario", "scenario files: machine, workload, flows and settings"},
+	{"domains", "domain", "files of virtual organisations"},
+	{"grids", "grid", "files of grids"},
+	{"policies", "policy", "policies with their parameters; on grids strategies"},
+	{"seeds", "seed", "the seeds: one simulation of each case with each seed"},
+	{"replications", "", "how many seeds, from 1 on, in place of seeds"},
+	{"zip", "", "lists whose values are taken side by side, not crossed"},
+	{"sample", "", "points drawn from ranges and choices, in place of a full grid"},
+	{"except", "", "combinations of values that are left out"},
+	{"only", "", "combinations of values to which the study is limited"},
+	{"keep", "", "kinds of files that each simulation leaves in the folder runs, or all"},
+	{"limit", "", "what one simulation may take"},
+	{"batches", "", "parts of a simulation that count as observations: week, day, a time such as 3d, or a number of parts with equally many jobs"},
+	{"warmup", "", "with batches: what is left out at the beginning of each simulation: mser, jobs=N, or a time such as 7d (none)"},
+	{"compare", "", "the parameter whose values are compared in pairs (policy)"},
+	{"baseline", "", "the value of that parameter with which all others are compared, or values of several parameters: {policy: easy, estimates: user}"},
+	{"measures", "", "the columns that are summed up"},
+	{"labels", "", "names of values in figures and tables: {easy: EASY, conservative: CONS}"},
 }
 
 // limitYAML is the value of limit.

@@ -7,6 +7,40 @@ import (
 	"github.com/gridslot/gridslot/experiments/simulation"
 )
 
+// kind is the form that a key's value may have.
+type kind uint8
+
+const (
+	values     kind = iota // a text or number, or a list of them: an axis
+	wholes                 // whole numbers, likewise
+	whole                  // one whole number
+	word                   // one text or number
+	words                  // a list of texts, or one
+	zips                   // settings of lists, or a list of such
+	samples                // a sample, or a list of them
+	choices                // settings of values or lists, or a list of such
+	limits                 // settings of limit
+	against                // a text or number, or settings of such
+	dimensions             // ranges and choices of a sample
+	texts                  // settings of texts
+)
+
+// kindsOf are the kinds of the keys of a study file, and of those keys of settings that are no words.
+var kindsOf = map[string]kind{
+	"title": word, "batches": word, "warmup": word, "compare": word,
+	"traces": values, "scenarios": values, "domains": values, "grids": values, "policies": values,
+	"seeds":        wholes,
+	"replications": whole,
+	"zip":          zips,
+	"sample":       samples,
+	"except":       choices, "only": choices,
+	"keep": words, "measures": words,
+	"limit":    limits,
+	"baseline": against,
+	"labels":   texts,
+	"tries":    whole, "size": whole, "seed": whole, "of": dimensions,
+}
+
 // studySchema is the study file as a JSON schema, by which editors complete keys and mark
 // what is wrong.
 func studySchema() []byte {
@@ -15,9 +49,13 @@ func studySchema() []byte {
 		properties[s.Name] = property(values, s.Doc)
 	}
 	for _, k := range keys {
-		properties[k.name] = property(k.kind, k.text)
+		of, there := kindsOf[k.name]
+		if !there {
+			panic("no kind is known of the key " + k.name)
+		}
+		properties[k.name] = property(of, k.text)
 		if k.param != "" {
-			properties[k.param] = property(k.kind, "the same as "+k.name)
+			properties[k.param] = property(of, "the same as "+k.name)
 		}
 	}
 	text, err := json.MarshalIndent(map[string]any{
@@ -76,18 +114,10 @@ func form(k kind) object {
 	return object{}
 }
 
-// kindsOf are the kinds of the keys of settings, whose types do not tell them.
-var kindsOf = map[string]kind{"tries": whole, "size": whole, "seed": whole, "of": dimensions}
-
 // keysOf are the keys of settings, which are the fields of a struct.
 func keysOf(of any) (list []key) {
 	for _, f := range reflect.VisibleFields(reflect.TypeOf(of)) {
-		name := f.Tag.Get("yaml")
-		k, there := kindsOf[name]
-		if !there {
-			k = word
-		}
-		list = append(list, key{name: name, kind: k, text: f.Tag.Get("doc")})
+		list = append(list, key{name: f.Tag.Get("yaml"), text: f.Tag.Get("doc")})
 	}
 	return list
 }
@@ -96,7 +126,11 @@ func keysOf(of any) (list []key) {
 func settings(of any, required ...string) object {
 	properties := object{}
 	for _, k := range keysOf(of) {
-		properties[k.name] = property(k.kind, k.text)
+		of, there := kindsOf[k.name]
+		if !there {
+			of = word
+		}
+		properties[k.name] = property(of, k.text)
 	}
 	s := object{"type": "object", "properties": properties, "additionalProperties": false}
 	if required != nil {
