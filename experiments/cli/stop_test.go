@@ -6,13 +6,10 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
-
-	"github.com/gridslot/gridslot/policy/slurm/replay"
 )
 
 // sameResults requires the same files in two folders, but for clocks.
@@ -152,47 +149,6 @@ func TestAdvanceReservationsAheadAreTold(t *testing.T) {
 			require.Equal(t, map[string]any{"job_id": 9., "state": "reserved", "submission_time": 5., "requested_number_of_resources": 2., "starting_time": 400., "until": 450.}, last)
 		}
 	}
-}
-
-// The instant is one of the log, also where Slurm's controller has been up for a while by then.
-func TestARunOfAPhaseStopsAtAnInstantOfTheLog(t *testing.T) {
-	conf, out := filepath.Join(slurmFolder(t), replay.ConfigFile), filepath.Join(t.TempDir(), "out")
-	simulate := []string{"simulate", "lublin:jobs=30:procs=8:load=1", "--slurm", conf, "--policy", "slurm,slurm:phase=3000"}
-	succeed(t, append(simulate, "--out", out)...)
-	const until = 20_000.
-	want := map[string]int{}
-	for i, name := range []string{"slurm", "slurm-phase=3000"} {
-		for _, row := range table(t, out, "jobs-"+name+".csv") {
-			if row["starting_time"] == "" { // rejected
-				continue
-			}
-			start, end := secondsOf(t, row["starting_time"]), secondsOf(t, row["finish_time"])
-			if start <= until && until < end {
-				want[fmt.Sprint(i, " ", row["job_id"])]++
-			}
-		}
-	}
-	require.NotEmpty(t, want)
-	got := succeed(t, append(simulate, "--until", fmt.Sprint(until), "--format", "json")...)
-	var looks []struct{ Jobs []map[string]any }
-	require.NoError(t, json.Unmarshal([]byte(got.stdout), &looks))
-	told := map[string]int{}
-	for i, look := range looks {
-		for _, j := range look.Jobs {
-			if j["state"] == "running" {
-				told[fmt.Sprint(i, " ", j["job_id"])]++
-			}
-		}
-	}
-	require.Equal(t, want, told)
-}
-
-// secondsOf reads a time of a row.
-func secondsOf(t *testing.T, text string) float64 {
-	t.Helper()
-	x, err := strconv.ParseFloat(text, 64)
-	require.NoError(t, err)
-	return x
 }
 
 func TestASavedRunThatCannotGoOnSaysWhy(t *testing.T) {
