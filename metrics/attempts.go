@@ -56,7 +56,7 @@ type AttemptsWriter struct {
 	path string
 	// spill is a temporary file with what would be in aside, if there is a path; sizes are the
 	// bytes of its pieces, err is its first error.
-	spill *atomicfile.File
+	spill *atomicfile.Pending
 	sizes []int
 	err   error
 }
@@ -354,7 +354,7 @@ func (w *AttemptsWriter) Close() error {
 // Commit.
 type AttemptsFile struct {
 	*AttemptsWriter
-	file *atomicfile.File
+	file *atomicfile.Pending
 }
 
 // CreateAttempts begins the file at path. Call Commit or Abort at the end.

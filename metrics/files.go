@@ -20,7 +20,7 @@ import (
 type JobsFile struct {
 	*JobsWriter
 	path string
-	file *atomicfile.File
+	file *atomicfile.Pending
 }
 
 // CreateJobs begins the file at path. Call Commit or Abort at the end.

@@ -108,7 +108,7 @@ func RecordOfRun(r *entity.Run) Record {
 type PackedFile struct {
 	io.Writer
 	packed io.Closer // nil where the text is plain
-	file   *atomicfile.File
+	file   *atomicfile.Pending
 }
 
 // CreatePacked begins a file at path, packed by gzip if the name ends in .gz, by zstd if it ends in

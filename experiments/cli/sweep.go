@@ -169,7 +169,7 @@ func (s *sweeping) run(cmd *cobra.Command, path string) error {
 }
 
 // carryOut carries out what is missing of a study, and writes what its results say.
-func (s *sweeping) carryOut(cmd *cobra.Command, st *study.File) error {
+func (s *sweeping) carryOut(cmd *cobra.Command, st *study.Definition) error {
 	plan, err := s.study(cmd, st)
 	if err != nil {
 		return err
@@ -297,7 +297,7 @@ func haveFailed(n int) string {
 
 // study returns the plan of a study with all that the flags say. A limit given by a flag stands in
 // place of the study's.
-func (s *sweeping) study(cmd *cobra.Command, st *study.File) (sweep.Study, error) {
+func (s *sweeping) study(cmd *cobra.Command, st *study.Definition) (sweep.Study, error) {
 	plan, err := st.Study(build())
 	if err != nil {
 		return plan, err

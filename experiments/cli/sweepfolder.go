@@ -172,7 +172,7 @@ func conclude(dir string, status sweep.Status, tell func(string, ...any)) error 
 
 // openKept reads the study of a folder again, from the copy that is kept there, so that retry and
 // shard need no file of the study.
-func openKept(dir string, t *simulation.Tables) (*study.File, error) {
+func openKept(dir string, t *simulation.Tables) (*study.Definition, error) {
 	folder, err := sweep.Open(dir)
 	if err != nil {
 		return nil, err
@@ -307,7 +307,7 @@ runs, and then writes them. Without STUDY.yaml DIR/study.yaml is the study.`,
 			if err := s.check(cmd); err != nil {
 				return err
 			}
-			var st *study.File
+			var st *study.Definition
 			if len(args) == 2 {
 				st, err = study.Open(args[1], t)
 			} else {

@@ -24,7 +24,7 @@ const (
 )
 
 // outlook tells what a study will take, from a probe of some of its runs. It writes nothing.
-func (s *sweeping) outlook(cmd *cobra.Command, st *study.File) error {
+func (s *sweeping) outlook(cmd *cobra.Command, st *study.Definition) error {
 	plan, err := s.study(cmd, st)
 	if err != nil {
 		return err

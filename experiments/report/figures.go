@@ -131,7 +131,7 @@ func tableOfRuns(f *results.Folder, file string) (*table, string, error) {
 
 // addFile adds the first rows of a file, each behind the policy where one is given. The files of
 // all runs have the same columns, so the first header is that of all rows.
-func (t *table) addFile(text *rows.Table, policy string) {
+func (t *table) addFile(text *rows.TextTable, policy string) {
 	cells := func(row []string, first string) []string {
 		if policy != "" {
 			row = slices.Insert(slices.Clone(row), 0, first)

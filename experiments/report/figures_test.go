@@ -67,7 +67,7 @@ func TestNumbersOfFilesAreRoundedForPeople(t *testing.T) {
 		require.Equal(t, want, rounded(cell), cell)
 	}
 	table := &table{}
-	table.addFile(&rows.Table{Header: []string{"cycle", "income"}, Rows: [][]string{{"1", "11703.829002"}}}, "easy")
+	table.addFile(&rows.TextTable{Header: []string{"cycle", "income"}, Rows: [][]string{{"1", "11703.829002"}}}, "easy")
 	require.Equal(t, [][]string{{"easy", "1", "11703.83"}}, table.Rows)
 }
 

@@ -37,7 +37,7 @@ const (
 )
 
 // measure runs the rigid jobs first: the records are found among them.
-func (c cirrus) measure(ctx context.Context, _ Config, p *page, t *Table) ([]tableRow, error) {
+func (c cirrus) measure(ctx context.Context, _ Config, p *page, t *Reproduction) ([]tableRow, error) {
 	rigid, rigidRows, err := c.rigid(ctx, p)
 	if err != nil {
 		return nil, err

@@ -228,7 +228,7 @@ type claimRow struct {
 }
 
 // claimRows returns the rows of the table's claims.
-func (t *Table) claimRows() (all []claimRow) {
+func (t *Reproduction) claimRows() (all []claimRow) {
 	for _, c := range t.claims {
 		all = append(all, claimRow{t.name, c.where(), c.Text, c.Verdict, c.Detail, t.cycles, t.seed})
 	}
@@ -257,7 +257,7 @@ func writeClaim(b *strings.Builder, where, text string, verdict verdict, detail 
 
 // orderings returns the claims that the published figures make by themselves: for each quantity,
 // source and variant, who comes before whom.
-func (t *Table) orderings() (claims []tableClaim) {
+func (t *Reproduction) orderings() (claims []tableClaim) {
 	for _, q := range quantities(t.rows) {
 		for _, source := range sources {
 			for _, v := range distinct(t.rows, func(r tableRow) string { return r.Variant }) {
@@ -277,7 +277,7 @@ func (t *Table) orderings() (claims []tableClaim) {
 // ordering returns what one source's figures of one quantity claim. Two neighbours count as level
 // if they differ by no more than what the published number of cycles and the rounding leave in
 // doubt, judged by the spread of our cycles.
-func (t *Table) ordering(quantity, variant string, source func(tableRow) string) tableClaim {
+func (t *Reproduction) ordering(quantity, variant string, source func(tableRow) string) tableClaim {
 	type entry struct {
 		row tableRow
 		figure
@@ -309,7 +309,7 @@ func (t *Table) ordering(quantity, variant string, source func(tableRow) string)
 
 // publishedSpread returns the half width that r's figure would have after the published number of
 // cycles: half widths shrink with the square root of the number of cycles.
-func (t *Table) publishedSpread(r tableRow) float64 {
+func (t *Reproduction) publishedSpread(r tableRow) float64 {
 	if r.Ours.N < 2 || t.publishedCycles == 0 {
 		return 0
 	}

@@ -87,7 +87,7 @@ func TestAnExperimentGoesOnWhereItStopped(t *testing.T) {
 		want := runToy(t, whole, c)
 		c.Dir = filepath.Join(t.TempDir(), "toy-unfinished")
 		st, before := counted(published, 66)
-		var table Table
+		var table Reproduction
 		require.EqualError(t, st.run(context.Background(), c, &table), "cycle 66: the power has failed")
 		st, after := counted(published, -1)
 		require.Equal(t, want, runToy(t, st, c))
@@ -187,7 +187,7 @@ func TestACycleThatPanicsIsAnError(t *testing.T) {
 		}
 		return inner(ctx, seed, cycle, see)
 	}
-	var table Table
+	var table Reproduction
 	err := st.run(context.Background(), Config{Seed: 1}, &table)
 	require.ErrorContains(t, err, "first_cycle=7 cycles=1 seed=1: panic: no nodes")
 }
@@ -196,7 +196,7 @@ func TestACycleThatFailedIsTriedAgain(t *testing.T) {
 	c := Config{Seed: 1, Dir: t.TempDir()}
 	st := toy()
 	st.cycle = func(context.Context, uint64, uint64, sight) error { panic("no nodes") }
-	var table Table
+	var table Reproduction
 	require.Error(t, st.run(context.Background(), c, &table))
 	require.Equal(t, runToy(t, toy(), Config{Seed: 1}), runToy(t, toy(), c))
 }

@@ -85,7 +85,7 @@ type replicated interface {
 // measured is a program that schedules published jobs once. It may add to the notes,
 // settings and claims of the table; the rows are what it returns.
 type measured interface {
-	measure(ctx context.Context, c Config, p *page, t *Table) ([]tableRow, error)
+	measure(ctx context.Context, c Config, p *page, t *Reproduction) ([]tableRow, error)
 }
 
 // onPage returns the experiment of a name: a program of type P with the settings of its page. The
@@ -113,11 +113,11 @@ func (e Experiment) Name() string { return e.name }
 func (e Experiment) Title() string { return e.page().Title }
 
 // Run carries the experiment out. Without its data the error is a *MissingError.
-func (e Experiment) Run(ctx context.Context, c Config) (Table, error) {
+func (e Experiment) Run(ctx context.Context, c Config) (Reproduction, error) {
 	p := e.page()
 	program, err := e.program(&p)
 	if err != nil {
-		return Table{}, err
+		return Reproduction{}, err
 	}
 	t, err := p.table(program)
 	if err != nil {

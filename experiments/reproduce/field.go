@@ -114,7 +114,7 @@ func single(x float64) stats.Interval { return stats.Interval{Mean: x, N: 1} }
 
 // fill gives a table of single runs its rows, and judges claims by them: first those that the
 // published figures make by their order.
-func (t *Table) fill(rows []tableRow, claims ...tableClaim) error {
+func (t *Reproduction) fill(rows []tableRow, claims ...tableClaim) error {
 	if err := checkSettings(t.settings); err != nil {
 		return err
 	}

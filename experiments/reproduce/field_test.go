@@ -20,7 +20,7 @@ func published3(a, b, c float64) []tableRow {
 }
 
 func TestTheOrderOfSingleRunsHoldsOrFails(t *testing.T) {
-	var table Table
+	var table Reproduction
 	require.NoError(t, table.fill(published3(1.5, 2, 3)))
 	require.Equal(t, "paper, wait: a < b < c", table.claims[0].Text)
 	require.Equal(t, verdictHolds, table.claims[0].Verdict)
@@ -32,7 +32,7 @@ func TestTheOrderOfSingleRunsHoldsOrFails(t *testing.T) {
 }
 
 func TestASingleRunAgreesToTheLastDigitOrNot(t *testing.T) {
-	var table Table
+	var table Reproduction
 	require.NoError(t, table.fill(published3(1.54, 2.56, 9)))
 	require.Equal(t, "+0.04 =", table.difference(table.rows[0], "1.5"))
 	require.Equal(t, "+0.06 (+2.4%)", table.difference(table.rows[1], "2.5"))
@@ -54,14 +54,14 @@ func TestClaimsOfSingleRuns(t *testing.T) {
 		{tableClaim{Untested: "nobody says which"}, verdictNotTested},
 		{tableClaim{Verdict: verdictUndecided}, verdictUndecided},
 	} {
-		var table Table
+		var table Reproduction
 		require.NoError(t, table.fill(published3(1.5, 3, 4), c.claim))
 		require.Equal(t, c.want, table.claims[1].Verdict, "%+v", c.claim)
 	}
 }
 
 func TestATableOfSingleRunsHasEachRowOnce(t *testing.T) {
-	var table Table
+	var table Reproduction
 	require.ErrorContains(t, table.fill(append(published3(1, 2, 3), published3(1, 2, 3)[0])), "two rows")
 	table.settings = []setting{{"jobs", "theirs", ""}}
 	require.ErrorContains(t, table.fill(published3(1, 2, 3)), "where it comes from")

@@ -40,7 +40,7 @@ var (
 const against = " against "
 
 // draw draws the table's figures as "svg" or "pdf", a panel for each quantity.
-func (t *Table) draw(w io.Writer, format string) error {
+func (t *Reproduction) draw(w io.Writer, format string) error {
 	all := &drawing.Figure{Columns: 1, Width: panelWidth, Height: panelHeight, Gap: panelGap}
 	for _, q := range quantities(t.rows) {
 		p, err := t.panel(q)
@@ -59,7 +59,7 @@ func (t *Table) draw(w io.Writer, format string) error {
 
 // panel draws one quantity; it returns nil if nothing was observed. Rows with an X make lines over
 // it, and rows without make bars.
-func (t *Table) panel(quantity string) (*plot.Plot, error) {
+func (t *Reproduction) panel(quantity string) (*plot.Plot, error) {
 	rows := slices.DeleteFunc(ofQuantity(t.rows, quantity), func(r tableRow) bool { return r.Ours.N == 0 })
 	if len(rows) == 0 {
 		return nil, nil

@@ -39,7 +39,7 @@ func named(t *testing.T, name string) Experiment {
 }
 
 // stableCSV is the table as CSV without what is measured in time.
-func stableCSV(t *testing.T, table *Table) string {
+func stableCSV(t *testing.T, table *Reproduction) string {
 	t.Helper()
 	var b bytes.Buffer
 	require.NoError(t, table.writeCSV(&b))
@@ -71,7 +71,7 @@ func TestTablesAreThoseOfBefore(t *testing.T) {
 func TestResultsDoNotDependOnTheNumberOfWorkers(t *testing.T) {
 	for _, name := range []string{"alp-amp", "aep", "preferences", "estimates"} {
 		e := named(t, name)
-		var tables []Table
+		var tables []Reproduction
 		for _, workers := range []int{1, 7} {
 			table, err := e.Run(context.Background(), Config{Cycles: 15, Seed: 3, Workers: workers})
 			require.NoError(t, err)

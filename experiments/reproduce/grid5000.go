@@ -120,7 +120,7 @@ const (
 )
 
 // measure calibrates first, since models may ask for it, and then runs every model on every run.
-func (e grid5000) measure(ctx context.Context, c Config, p *page, t *Table) (rows []tableRow, err error) {
+func (e grid5000) measure(ctx context.Context, c Config, p *page, t *Reproduction) (rows []tableRow, err error) {
 	path, err := p.file(e.File)
 	if err != nil {
 		return nil, err

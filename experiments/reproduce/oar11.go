@@ -237,7 +237,7 @@ func onGrid(ctx context.Context, g simulation.Grid, from oarSource, jobs int64, 
 }
 
 // measure runs every strategy at every step, once whatever c.Cycles says: there is one trace.
-func (e oar11) measure(ctx context.Context, c Config, _ *page, t *Table) ([]tableRow, error) {
+func (e oar11) measure(ctx context.Context, c Config, _ *page, t *Reproduction) ([]tableRow, error) {
 	if len(e.Steps) == 0 {
 		return nil, fmt.Errorf("no number of jobs is given")
 	}

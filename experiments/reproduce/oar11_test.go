@@ -199,7 +199,7 @@ func TestRunsThatAreDoneAreKept(t *testing.T) {
 			first = done
 		}
 	}}
-	run := func(kept int) Table {
+	run := func(kept int) Reproduction {
 		first = -1
 		table, err := with("oar-rla", e).Run(context.Background(), c)
 		require.NoError(t, err)

@@ -144,7 +144,7 @@ func (f facts) value(generator, name string) string {
 }
 
 // table returns the page as a table without rows, its templates filled in from the program.
-func (p *page) table(program any) (t Table, err error) {
+func (p *page) table(program any) (t Reproduction, err error) {
 	if p.err != nil {
 		return t, p.err
 	}
@@ -164,7 +164,7 @@ func (p *page) table(program any) (t Table, err error) {
 		}
 		return b.String()
 	}
-	t = Table{name: p.name, title: p.Title, source: p.Source, xLabel: p.X, remarks: slices.Clone(p.Remarks), notes: slices.Clone(p.Notes)}
+	t = Reproduction{name: p.name, title: p.Title, source: p.Source, xLabel: p.X, remarks: slices.Clone(p.Remarks), notes: slices.Clone(p.Notes)}
 	for _, s := range p.Settings {
 		for _, fact := range f[s.Facts] {
 			t.settings = append(t.settings, setting{fact.Name, fact.Value, s.Sources[fact.Name]})

@@ -53,7 +53,7 @@ type predictorsCell struct {
 }
 
 // measure runs every algorithm on every log that is at hand.
-func (e predictors) measure(ctx context.Context, c Config, p *page, t *Table) ([]tableRow, error) {
+func (e predictors) measure(ctx context.Context, c Config, p *page, t *Reproduction) ([]tableRow, error) {
 	logs, err := sc15(e).find(p, t)
 	if err != nil {
 		return nil, err

@@ -36,9 +36,9 @@ func toy() study {
 	}
 }
 
-func runToy(t *testing.T, st study, c Config) Table {
+func runToy(t *testing.T, st study, c Config) Reproduction {
 	t.Helper()
-	var table Table
+	var table Reproduction
 	require.NoError(t, st.run(context.Background(), c, &table))
 	return table
 }
@@ -68,7 +68,7 @@ func TestAClaimIsUndecidedWhereTheDifferenceIsNoise(t *testing.T) {
 
 func TestFiguresThatMayBeLevelClaimNothing(t *testing.T) {
 	spread := stats.Interval{HalfWidth: 3, N: 100}
-	table := Table{cycles: 100, publishedCycles: 100, rows: []tableRow{
+	table := Reproduction{cycles: 100, publishedCycles: 100, rows: []tableRow{
 		{Series: "a", Quantity: "x", Paper: "100", Ours: spread}, {Series: "b", Quantity: "x", Paper: "104", Ours: spread},
 	}}
 	require.Empty(t, table.orderings(), "4 < 3 times the root of 2")
@@ -85,7 +85,7 @@ func TestCyclesThatDoNotObserveARowAreLeftOut(t *testing.T) {
 func TestTwoRowsOfOneNameAreRefused(t *testing.T) {
 	st := toy()
 	st.rows[1].Series = "a"
-	var table Table
+	var table Reproduction
 	require.ErrorContains(t, st.run(context.Background(), Config{}, &table), "two rows")
 }
 
@@ -97,7 +97,7 @@ func TestAnErrorNamesItsCycle(t *testing.T) {
 		}
 		return nil
 	}
-	var table Table
+	var table Reproduction
 	require.EqualError(t, st.run(context.Background(), Config{Workers: 1}, &table), "cycle 3: no nodes")
 }
 
@@ -135,7 +135,7 @@ func TestAgreement(t *testing.T) {
 	} {
 		f, ok := parseFigure(c.published)
 		require.True(t, ok)
-		table := Table{cycles: 100, publishedCycles: c.cycles}
+		table := Reproduction{cycles: 100, publishedCycles: c.cycles}
 		require.Equal(t, c.agrees, table.agrees(f, ours), c.published)
 	}
 }
@@ -154,7 +154,7 @@ func TestIntervalsAreWrittenAsFarAsTheyAreKnown(t *testing.T) {
 }
 
 func TestWhatWasOnlyMeasuredIsAColumnASetting(t *testing.T) {
-	table := Table{name: "toy", rows: []tableRow{
+	table := Reproduction{name: "toy", rows: []tableRow{
 		{Series: "a", Point: "k = 1", Quantity: "x", Paper: "3", Ours: stats.Interval{Mean: 3, N: 1}},
 		{Series: "a", Point: "k = 1", Quantity: "ms", Code: "7", Timing: true, Ours: stats.Interval{Mean: 0.5, N: 1}},
 		{Series: "a", Point: "k = 2", Quantity: "ms", Timing: true, Ours: stats.Interval{Mean: 0.75, N: 1}},
@@ -172,7 +172,7 @@ func TestWhatWasOnlyMeasuredIsAColumnASetting(t *testing.T) {
 }
 
 func TestAVariantStandsInColumnsOfItsOwn(t *testing.T) {
-	table := Table{name: "toy", rows: []tableRow{
+	table := Reproduction{name: "toy", rows: []tableRow{
 		{Series: "a", Quantity: "x", Code: "3", Ours: stats.Interval{Mean: 4, N: 1}},
 		{Series: "a", Variant: "their ways", Quantity: "x", Code: "3", Ours: stats.Interval{Mean: 3, N: 1}},
 		{Series: "b", Quantity: "x", Own: true, Ours: stats.Interval{Mean: 7, N: 1}},
@@ -268,11 +268,11 @@ func TestNoSettingIsWithoutASource(t *testing.T) {
 		{"speeds", "", "ours: x"},
 	} {
 		st := toy()
-		table := Table{settings: []setting{s}}
+		table := Reproduction{settings: []setting{s}}
 		require.Error(t, st.run(context.Background(), Config{}, &table), "%v", s)
 	}
 	st := toy()
-	table := Table{settings: []setting{{"speeds", "equal", "the authors' program"}}}
+	table := Reproduction{settings: []setting{{"speeds", "equal", "the authors' program"}}}
 	require.NoError(t, st.run(context.Background(), Config{}, &table))
 	var b strings.Builder
 	require.NoError(t, table.WriteMarkdown(&b))

@@ -43,7 +43,7 @@ func stampOf(e Experiment, c Config, version string) (stamp, error) {
 
 // Save writes the files of e's table t into dir, which it makes if needed. Each is there whole or
 // not at all.
-func Save(dir, version string, e Experiment, c Config, t *Table) error {
+func Save(dir, version string, e Experiment, c Config, t *Reproduction) error {
 	if err := os.MkdirAll(dir, 0o777); err != nil {
 		return err
 	}
@@ -77,7 +77,7 @@ type file struct {
 
 // filesOf returns the files of e's table t without the stamp. Saved asks with a nil table, for the
 // endings alone.
-func filesOf(e Experiment, c Config, t *Table) []file {
+func filesOf(e Experiment, c Config, t *Reproduction) []file {
 	files := []file{
 		{".csv", t.writeCSV}, {claimsEnding, t.writeClaimsCSV}, {markdownEnding, t.WriteMarkdown},
 		{".svg", func(w io.Writer) error { return t.draw(w, "svg") }},
@@ -117,7 +117,7 @@ const (
 )
 
 // writeClaimsCSV writes NAME-claims.csv.
-func (t *Table) writeClaimsCSV(w io.Writer) error { return gocsv.Marshal(t.claimRows(), w) }
+func (t *Reproduction) writeClaimsCSV(w io.Writer) error { return gocsv.Marshal(t.claimRows(), w) }
 
 // WriteRegister puts together the claims that Save wrote into dir for any of these experiments, in
 // their order: claims.csv, and claims.md for people. Experiments that have not been saved are

@@ -53,7 +53,7 @@ func slowdownIn(log string) string { return "mean bounded slowdown, " + log }
 
 // measure runs every algorithm on every log, with decisions after every event as in the authors'
 // program and with one decision an instant.
-func (e sc15) measure(ctx context.Context, c Config, p *page, t *Table) ([]tableRow, error) {
+func (e sc15) measure(ctx context.Context, c Config, p *page, t *Reproduction) ([]tableRow, error) {
 	logs, err := e.find(p, t)
 	if err != nil {
 		return nil, err
@@ -83,7 +83,7 @@ type sc15Log struct {
 
 // find looks for the logs. Logs that are not at hand are noted before all else; it is an error if
 // none is. The settings say what the logs are that were found.
-func (e sc15) find(p *page, t *Table) (logs []sc15Log, err error) {
+func (e sc15) find(p *page, t *Reproduction) (logs []sc15Log, err error) {
 	var missing error
 	var without []string
 	for i, l := range e.Logs {

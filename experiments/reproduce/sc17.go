@@ -78,7 +78,7 @@ type sc17Job struct {
 const sc17Close = 1
 
 // measure runs every figure on every window, side by side.
-func (e sc17) measure(ctx context.Context, c Config, p *page, t *Table) (rows []tableRow, err error) {
+func (e sc17) measure(ctx context.Context, c Config, p *page, t *Reproduction) (rows []tableRow, err error) {
 	windows, err := e.windows(p)
 	if err != nil {
 		return nil, err

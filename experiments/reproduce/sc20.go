@@ -93,7 +93,7 @@ func (x sc20Row) policy(backfilled bool) (entity.Policy, entity.Pass) {
 
 // measure runs every order on every workload. Published are the authors' own ways only (Paper); of
 // their program with true waits its own figures are known (Code).
-func (e sc20) measure(ctx context.Context, _ Config, p *page, t *Table) (rows []tableRow, err error) {
+func (e sc20) measure(ctx context.Context, _ Config, p *page, t *Reproduction) (rows []tableRow, err error) {
 	for i, table := range e.Tables {
 		for _, x := range e.Rows {
 			ours, err := e.slowdown(ctx, p, table.File, x, table.Backfilled)

@@ -10,7 +10,7 @@ import (
 )
 
 // published runs an experiment on published data, or skips where these are not at hand.
-func published(t *testing.T, e Experiment) Table {
+func published(t *testing.T, e Experiment) Reproduction {
 	t.Helper()
 	if testing.Short() {
 		t.Skip("runs published workloads")

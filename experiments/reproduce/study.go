@@ -44,7 +44,7 @@ func (s sight) has(series, point, quantity string) bool {
 }
 
 // run carries out the cycles and fills the table's rows and claims.
-func (s *study) run(ctx context.Context, c Config, t *Table) error {
+func (s *study) run(ctx context.Context, c Config, t *Reproduction) error {
 	if err := checkSettings(t.settings); err != nil {
 		return err
 	}

@@ -16,8 +16,8 @@ import (
 	"github.com/gridslot/gridslot/metrics/stats"
 )
 
-// Table is the result of an experiment: its rows, and texts about them.
-type Table struct {
+// Reproduction is the result of an experiment: its rows, and texts about them.
+type Reproduction struct {
 	name, title string
 	source      string // what was published where
 	settings    []setting
@@ -139,7 +139,7 @@ func parseFigure(s string) (figure, bool) {
 // agrees reports whether a row's mean may be the published one. That is the mean of publishedCycles
 // cycles of the same spread, rounded, and ours has its own half width: the two add up by their
 // squares.
-func (t *Table) agrees(f figure, r tableRow) bool {
+func (t *Reproduction) agrees(f figure, r tableRow) bool {
 	return math.Abs(r.Ours.Mean-f.value) <= math.Hypot(r.Ours.HalfWidth, t.publishedSpread(r))+f.rounding
 }
 
@@ -164,7 +164,7 @@ type csvRow struct {
 }
 
 // writeCSV writes NAME.csv, a line a row.
-func (t *Table) writeCSV(w io.Writer) error {
+func (t *Reproduction) writeCSV(w io.Writer) error {
 	var all []csvRow
 	for _, r := range t.rows {
 		row := csvRow{
@@ -186,7 +186,7 @@ func (t *Table) writeCSV(w io.Writer) error {
 
 // against returns a row's mean minus a published figure, and whether they agree; nothing if there
 // is no such figure.
-func (t *Table) against(published string, r tableRow) (minus, agrees string) {
+func (t *Reproduction) against(published string, r tableRow) (minus, agrees string) {
 	f, ok := parseFigure(published)
 	if !ok {
 		return "", ""
@@ -199,7 +199,7 @@ func (t *Table) against(published string, r tableRow) (minus, agrees string) {
 func number(x float64) string { return strconv.FormatFloat(x, 'g', 6, 64) }
 
 // WriteMarkdown writes the table for people.
-func (t *Table) WriteMarkdown(w io.Writer) error {
+func (t *Reproduction) WriteMarkdown(w io.Writer) error {
 	var b strings.Builder
 	fmt.Fprintf(&b, "## %s: %s\n\n", t.name, t.title)
 	if t.source != "" {
@@ -234,7 +234,7 @@ func (t *Table) WriteMarkdown(w io.Writer) error {
 
 // writeRows writes a line for each row. A quantity that was measured over a setting and has no
 // published figure to be compared with gets a table of its own, with a column for each setting.
-func (t *Table) writeRows(b *strings.Builder) {
+func (t *Reproduction) writeRows(b *strings.Builder) {
 	var rows []tableRow
 	var charts [][]tableRow
 	for _, q := range quantities(t.rows) {
@@ -290,7 +290,7 @@ func writeChart(b *strings.Builder, rows []tableRow) {
 // columns of its own, at the end.
 //
 //	quantity | algorithm | setting | paper | ours | − paper | variant | − paper
-func (t *Table) writeLines(b *strings.Builder, rows []tableRow) {
+func (t *Reproduction) writeLines(b *strings.Builder, rows []tableRow) {
 	// The head. The variant "" comes first: it is what the table itself has.
 	variants := distinct(append([]tableRow{{}}, rows...), func(r tableRow) string { return r.Variant })
 	published, points := sourcesOf(rows), slices.ContainsFunc(rows, tableRow.hasPoint)
@@ -354,7 +354,7 @@ func (t *Table) writeLines(b *strings.Builder, rows []tableRow) {
 
 // difference returns ours minus a published figure: with "=" if they agree, otherwise in per cent
 // as well.
-func (t *Table) difference(r tableRow, published string) string {
+func (t *Reproduction) difference(r tableRow, published string) string {
 	f, ok := parseFigure(published)
 	if !ok || r.Ours.N == 0 {
 		return ""

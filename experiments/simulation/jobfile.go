@@ -35,7 +35,7 @@ func (t *Tables) isFile(trace string) bool {
 }
 
 // openJobFile opens a job file. Criteria that its rows name are searches of the table.
-func (t *Tables) openJobFile(path string, o workload.Options) (*jobfile.File, error) {
+func (t *Tables) openJobFile(path string, o workload.Options) (*jobfile.JobFile, error) {
 	return jobfile.Options{Criterion: policy.Criteria(t.Finders), Skip: o.Skip, First: o.First, Shift: o.Shift}.Open(path)
 }
 

@@ -505,7 +505,7 @@ func (r *reader) readLocalQueue(d *Domain, y *queueYAML) error {
 		q.Until = des.Seconds(y.Until)
 		return nil
 	}
-	return r.readCSV("local: queue", y.Jobs, []string{"owner", "submit", "length"}, func(_ *csvtable.Table, row *csvtable.Row) error {
+	return r.readCSV("local: queue", y.Jobs, []string{"owner", "submit", "length"}, func(_ *csvtable.Sheet, row *csvtable.Row) error {
 		owner, submit, length := row.Text("owner"), row.Time("submit"), row.Time("length")
 		nodes, runtime := 1, row.TimeOr("runtime", length)
 		if row.Has("nodes") {

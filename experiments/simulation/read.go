@@ -611,7 +611,7 @@ func (r *reader) readNodes(d *Domain) (err error) {
 		return nil
 	}
 	own := []string{"id", "performance", "price", "q"}
-	err = r.readCSV("nodes", r.yaml.Domain.Nodes, own[:3], func(t *csvtable.Table, row *csvtable.Row) error {
+	err = r.readCSV("nodes", r.yaml.Domain.Nodes, own[:3], func(t *csvtable.Sheet, row *csvtable.Row) error {
 		n := entity.Node{ID: row.Int("id"), Perf: row.Number("performance"), Price: row.Number("price"), Q: row.NumberOr("q", 0)}
 		if err := row.Err(); err != nil {
 			return err
@@ -677,7 +677,7 @@ func with[V any](m map[string]V, name string, v V) map[string]V {
 
 // readCSV reads a file that stands beside this one, row by row, and keeps its checksum among the
 // scenario's texts. key is the key whose value is the file's name, for errors.
-func (r *reader) readCSV(key, name string, wanted []string, take func(*csvtable.Table, *csvtable.Row) error) error {
+func (r *reader) readCSV(key, name string, wanted []string, take func(*csvtable.Sheet, *csvtable.Row) error) error {
 	text, err := os.ReadFile(r.beside(name))
 	if err != nil {
 		return faultAt(fmt.Errorf("%s: opening %s: %w", key, name, plain.Reason(err)), key)
@@ -723,7 +723,7 @@ func (r *reader) readPrices(d *Domain) error {
 	if r.yaml.Domain.Prices == "" {
 		return nil
 	}
-	return r.readCSV("prices", r.yaml.Domain.Prices, []string{"time", "node", "price"}, func(_ *csvtable.Table, row *csvtable.Row) error {
+	return r.readCSV("prices", r.yaml.Domain.Prices, []string{"time", "node", "price"}, func(_ *csvtable.Sheet, row *csvtable.Row) error {
 		time, node, price := row.Time("time"), row.Int("node"), row.Number("price")
 		switch {
 		case row.Err() != nil:
@@ -773,7 +773,7 @@ func (r *reader) readLocal(d *Domain) (err error) {
 		}
 		return nil
 	}
-	return r.readCSV("local", l.Jobs, []string{"node", "start", "length"}, func(_ *csvtable.Table, row *csvtable.Row) error {
+	return r.readCSV("local", l.Jobs, []string{"node", "start", "length"}, func(_ *csvtable.Sheet, row *csvtable.Row) error {
 		node, start, length, known := row.Int("node"), row.Time("start"), row.Time("length"), row.TimeOr("known", 0)
 		switch {
 		case row.Err() != nil:

@@ -161,7 +161,7 @@ func (x *session) create(kind, site string) (io.Writer, error) {
 // textFile is a buffered file.
 type textFile struct {
 	*bufio.Writer
-	*atomicfile.File
+	*atomicfile.Pending
 }
 
 // Write chooses between the two embedded types: bytes go through the buffer.
@@ -173,7 +173,7 @@ func (t *textFile) Commit() error {
 		t.Abort()
 		return err
 	}
-	return t.File.Commit()
+	return t.Pending.Commit()
 }
 
 // idle reports whether no job is still to come by a flow: outages may sleep then.

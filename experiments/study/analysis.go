@@ -75,17 +75,17 @@ func Title(dir string) (string, error) {
 // keptFile returns the study file in a study's folder. It returns an empty one where there is none,
 // and beside an error, so that callers need not look. The study's policies may be a program's own,
 // whose tables are not known here: reading asks nothing of them.
-func keptFile(dir string) (*File, error) {
+func keptFile(dir string) (*Definition, error) {
 	text, err := indir.ReadFile(dir, sweep.StudyName)
 	if errors.Is(err, fs.ErrNotExist) {
-		return &File{}, nil
+		return &Definition{}, nil
 	}
 	if err != nil {
-		return &File{}, fmt.Errorf("reading the study of the results: %w", err)
+		return &Definition{}, fmt.Errorf("reading the study of the results: %w", err)
 	}
 	f, err := Read(sweep.Portable{Name: filepath.Join(dir, sweep.StudyName), Text: text, Dir: dir}, nil)
 	if err != nil {
-		return &File{}, err
+		return &Definition{}, err
 	}
 	return f, nil
 }
@@ -212,7 +212,7 @@ func (r *reader) readBaseline(n *yamlfile.Node) error {
 
 // checkBaseline refuses a baseline whose values no case has, all of them at once. A study without a
 // baseline has none to miss: its first case will do.
-func (f *File) checkBaseline() error {
+func (f *Definition) checkBaseline() error {
 	a := &f.analysis
 	var names []string
 	for _, p := range a.Baseline {
@@ -228,7 +228,7 @@ func (f *File) checkBaseline() error {
 
 // recordBatches returns a recorder that a simulation will tell of its jobs, by what is set in o;
 // nil where no batches are wanted.
-func (f *File) recordBatches(sc *simulation.Scenario, o *simulation.Options) *findings.BatchRecorder {
+func (f *Definition) recordBatches(sc *simulation.Scenario, o *simulation.Options) *findings.BatchRecorder {
 	if f.analysis.Batching == nil {
 		return nil
 	}

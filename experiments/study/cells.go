@@ -86,9 +86,9 @@ func (f *filter) matches(c cell) bool {
 	return true
 }
 
-// makeCells makes File.cells: it crosses the axes, replaces names in values, and removes the cells
+// makeCells makes Definition.cells: it crosses the axes, replaces names in values, and removes the cells
 // to leave out. The order is the order of the file, whose last axis varies fastest.
-func (f *File) makeCells() error {
+func (f *Definition) makeCells() error {
 	total := 1
 	for _, a := range f.axes {
 		if total *= len(a.points); total > mostCells {
@@ -130,7 +130,7 @@ const mostCells = 1_000_000
 
 // cross returns the i-th of n combinations of points; the last axis varies fastest. See Study.cell
 // of package sweep, which does the same.
-func (f *File) cross(i, n int) (c cell) {
+func (f *Definition) cross(i, n int) (c cell) {
 	for _, a := range f.axes {
 		n /= len(a.points)
 		c = append(c, a.points[i/n]...)
@@ -165,7 +165,7 @@ func (c cell) replaceNames() {
 // withPolicies returns the cells of the policies that the machine has, one each, where the study
 // names no policy, or else the cell alone. These policies stand nowhere in the study's file: errors
 // about them are told at another value of the cell.
-func (f *File) withPolicies(c cell) ([]cell, error) {
+func (f *Definition) withPolicies(c cell) ([]cell, error) {
 	if slices.Contains(f.names(), "policy") {
 		return []cell{c}, nil
 	}
@@ -188,7 +188,7 @@ func (f *File) withPolicies(c cell) ([]cell, error) {
 // wanted reports whether a cell is none of those that except leaves out, and, where there is any
 // only, one that some only takes. All only's are asked even after one has matched, to mark them as
 // hit.
-func (f *File) wanted(c cell) bool {
+func (f *Definition) wanted(c cell) bool {
 	limited, within := false, false
 	for i := range f.filters {
 		fl := &f.filters[i]
@@ -204,7 +204,7 @@ func (f *File) wanted(c cell) bool {
 
 // check reports the first case that makes no sense, or whose files are not there, before anything
 // runs.
-func (f *File) check() error {
+func (f *Definition) check() error {
 	cells, err := f.allCells()
 	if err != nil {
 		return err
@@ -219,7 +219,7 @@ func (f *File) check() error {
 
 // checkCell checks one case. A policy that is a list in one text, as a scenario's may be, is
 // refused: a row is of one policy.
-func (f *File) checkCell(c cell) error {
+func (f *Definition) checkCell(c cell) error {
 	sc, err := f.scenario(c.asCase())
 	if err != nil {
 		return f.errorOf(c, err)
@@ -240,7 +240,7 @@ func (f *File) checkCell(c cell) error {
 
 // errorOf adds to an error the place in the study's file of the value that it is about. Of an error
 // that is about no single value it tells the case, at its machine or else at its first value.
-func (f *File) errorOf(c cell, err error) error {
+func (f *Definition) errorOf(c cell, err error) error {
 	if err == nil {
 		return nil
 	}

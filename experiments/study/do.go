@@ -57,7 +57,7 @@ func CheckRow(r sweep.Row) error {
 
 // scenario returns the simulation of a case: the file of its machine, or an empty scenario, with
 // the other parameters set over it. An error of a value is a *simulation.SettingError; see errorOf.
-func (f *File) scenario(c sweep.Case) (*simulation.Scenario, error) {
+func (f *Definition) scenario(c sweep.Case) (*simulation.Scenario, error) {
 	sc := simulation.New()
 	// The machine first, wherever it stands in the case: the others are set over what it says.
 	for _, p := range c.Params {
@@ -102,7 +102,7 @@ func (f *File) scenario(c sweep.Case) (*simulation.Scenario, error) {
 
 // machine returns a copy of the scenario that a file describes; the file is read once for all
 // cases. Kind is the parameter's name: of a scenario file ReadMachine finds the kind itself.
-func (f *File) machine(kind, name string) (*simulation.Scenario, error) {
+func (f *Definition) machine(kind, name string) (*simulation.Scenario, error) {
 	path := f.path(name)
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -123,7 +123,7 @@ func (f *File) machine(kind, name string) (*simulation.Scenario, error) {
 
 // Do simulates a case. It is a sweep.Do, and may be called from several goroutines. The simulation
 // itself takes one processor: the engine runs several units at once.
-func (f *File) Do(ctx context.Context, c sweep.Case) (sweep.Row, error) {
+func (f *Definition) Do(ctx context.Context, c sweep.Case) (sweep.Row, error) {
 	sc, err := f.scenario(c)
 	if err != nil {
 		return nil, err
@@ -181,14 +181,14 @@ func row(out *simulation.Outcome) (sweep.Row, error) {
 }
 
 // leavesFiles reports whether simulations leave files in the study's folder: sweep.Study.Keeps.
-func (f *File) leavesFiles() bool { return len(f.keep) > 0 || f.analysis.Batching != nil }
+func (f *Definition) leavesFiles() bool { return len(f.keep) > 0 || f.analysis.Batching != nil }
 
 // keepsKind reports whether keep names a kind of files. With "all" alone it names no other: events,
 // decisions and the like, which are large, are written only where they are named as well.
-func (f *File) keepsKind(kind string) bool { return slices.Contains(f.keep, kind) }
+func (f *Definition) keepsKind(kind string) bool { return slices.Contains(f.keep, kind) }
 
 // removeUnkept removes the files of kinds that are not to be kept. A file of no kind stays.
-func (f *File) removeUnkept(dir string) error {
+func (f *Definition) removeUnkept(dir string) error {
 	if dir == "" || f.keepsKind("all") {
 		return nil
 	}

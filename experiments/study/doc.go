@@ -6,7 +6,7 @@
 //	load: [0.7, 0.9]
 //	replications: 20
 //
-// A File is the study as it was read; what carries it out is package sweep.
+// A Definition is the study as it was read; what carries it out is package sweep.
 //
 //	f, err := study.Open("study.yaml", tables)
 //	s, err := f.Study(sweep.Build(version))     plan, checksums of the files, limits
@@ -18,6 +18,6 @@
 // "scenario", "domain" or "grid" for the file of a machine, and names of the
 // study's own, which stand in other values as {NAME}.
 //
-//	File    keys (keys.go) -> axes (read.go) -> cells (cells.go) -> sweep.Study
-//	Do      a case -> simulation.Scenario -> simulation.Run -> a row (do.go)
+//	Definition  keys (keys.go) -> axes (read.go) -> cells (cells.go) -> sweep.Study
+//	Do          a case -> simulation.Scenario -> simulation.Run -> a row (do.go)
 package study

@@ -53,9 +53,9 @@ func valueAt(param string, n *yamlfile.Node) value {
 	return value{sweep.Param{Name: param, Value: n.Text}, n.Text, n}
 }
 
-// reader is one reading of a file, which fills the File in.
+// reader is one reading of a file, which fills the Definition in.
 type reader struct {
-	*File
+	*Definition
 	// replications is the value of that key, 0 where it is not there. It becomes seeds when all
 	// keys are read: seeds may be given in place of it, before or behind it.
 	replications uint64
@@ -488,7 +488,7 @@ func isOwn(name string) bool {
 }
 
 // names returns all parameters, in the order of the file.
-func (f *File) names() []string {
+func (f *Definition) names() []string {
 	var names []string
 	for _, a := range f.axes {
 		names = append(names, a.names...)

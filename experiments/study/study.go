@@ -16,9 +16,9 @@ import (
 	"github.com/gridslot/gridslot/traces"
 )
 
-// File is a study that was read. Its contents do not change after that, except for values that are
+// Definition is a study that was read. Its contents do not change after that, except for values that are
 // made when they are first needed. Several goroutines may call its methods.
-type File struct {
+type Definition struct {
 	// The name of the file, for errors and the manifest.
 	name string
 	text []byte
@@ -48,7 +48,7 @@ type File struct {
 
 // Open reads a study from a file. The tables hold the names that values may use; nil means the
 // tables of simulation.Standard.
-func Open(path string, t *simulation.Tables) (*File, error) {
+func Open(path string, t *simulation.Tables) (*Definition, error) {
 	text, err := os.ReadFile(path)
 	if err != nil {
 		return nil, fmt.Errorf("opening the study %s: %w", path, plain.Reason(err))
@@ -62,17 +62,17 @@ func Open(path string, t *simulation.Tables) (*File, error) {
 
 // Read reads a study from its text. It opens no other file: Study and Do open the files that
 // the study names.
-func Read(p sweep.Portable, t *simulation.Tables) (*File, error) {
+func Read(p sweep.Portable, t *simulation.Tables) (*Definition, error) {
 	if t == nil {
 		t = simulation.Standard()
 	}
-	f := &File{name: p.Name, text: p.Text, dir: p.Dir, tables: t, machines: map[string]*simulation.Scenario{}}
+	f := &Definition{name: p.Name, text: p.Text, dir: p.Dir, tables: t, machines: map[string]*simulation.Scenario{}}
 	root, err := yamlfile.Read(p.Text)
 	if errors.Is(err, yamlfile.ErrEmpty) {
 		err = fmt.Errorf("%w: say at least which policies, as in policies: [fcfs, easy]", err)
 	}
 	if err == nil {
-		err = (&reader{File: f}).read(root)
+		err = (&reader{Definition: f}).read(root)
 	}
 	if err != nil {
 		return nil, f.readingError(err)
@@ -81,13 +81,13 @@ func Read(p sweep.Portable, t *simulation.Tables) (*File, error) {
 }
 
 // readingError adds the name of the study to an error.
-func (f *File) readingError(err error) error {
+func (f *Definition) readingError(err error) error {
 	return fmt.Errorf("reading the study %s: %w", f.name, err)
 }
 
 // allCells returns the cases without their seeds, made when they are first asked for: that may read
 // the files of machines, for their policies.
-func (f *File) allCells() ([]cell, error) {
+func (f *Definition) allCells() ([]cell, error) {
 	f.planned.Do(func() {
 		if err := f.makeCells(); err != nil {
 			f.planErr = f.readingError(err)
@@ -98,7 +98,7 @@ func (f *File) allCells() ([]cell, error) {
 
 // Study returns the study in the form of package sweep, for a program with that build; see
 // sweep.Build. Study checks each case, and reads each file for its checksum.
-func (f *File) Study(build string) (sweep.Study, error) {
+func (f *Definition) Study(build string) (sweep.Study, error) {
 	if err := f.check(); err != nil {
 		return sweep.Study{}, err
 	}
@@ -128,7 +128,7 @@ func (f *File) Study(build string) (sweep.Study, error) {
 }
 
 // path returns where a file stands that the study names.
-func (f *File) path(name string) string {
+func (f *Definition) path(name string) string {
 	if filepath.IsAbs(name) {
 		return name
 	}
@@ -137,7 +137,7 @@ func (f *File) path(name string) string {
 
 // log returns where the file of a setting stands: beside the study, or, of a trace, in the cache of
 // fetched logs where none is beside the study.
-func (f *File) log(setting, name string) (string, error) {
+func (f *Definition) log(setting, name string) (string, error) {
 	if setting == "trace" {
 		return traces.FindBeside(f.dir, filepath.FromSlash(name))
 	}
@@ -146,7 +146,7 @@ func (f *File) log(setting, name string) (string, error) {
 
 // inputs returns the files that the cases read, with their checksums, each for the cases that have
 // the value which names it (Input.Of). A file is read once, however many values name it.
-func (f *File) inputs() (inputs []sweep.Input, err error) {
+func (f *Definition) inputs() (inputs []sweep.Input, err error) {
 	cells, err := f.allCells()
 	if err != nil {
 		return nil, err
@@ -183,7 +183,7 @@ func (f *File) inputs() (inputs []sweep.Input, err error) {
 // of a machine also those that its file names. Their names are paths as seen from the study's
 // folder, so that a study that has moved with its files is the same one. A log in the cache of
 // fetched logs has the name that the study says.
-func (f *File) filesOf(p sweep.Param) (files []sweep.Input, err error) {
+func (f *Definition) filesOf(p sweep.Param) (files []sweep.Input, err error) {
 	if slices.Contains(machines, p.Name) {
 		sc, err := f.machine(p.Name, p.Value)
 		if err != nil {
@@ -213,7 +213,7 @@ func (f *File) filesOf(p sweep.Param) (files []sweep.Input, err error) {
 
 // nameOf returns the path of a file as seen from the study's folder where it is below that, and its
 // own otherwise.
-func (f *File) nameOf(path string) string {
+func (f *Definition) nameOf(path string) string {
 	if rel, err := filepath.Rel(f.dir, path); err == nil && !strings.HasPrefix(rel, "..") {
 		return filepath.ToSlash(rel)
 	}

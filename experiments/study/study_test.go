@@ -27,7 +27,7 @@ func files(t *testing.T, content map[string]string) string {
 }
 
 // study reads a study beside files.
-func study(t *testing.T, text string, beside ...string) (*File, error) {
+func study(t *testing.T, text string, beside ...string) (*Definition, error) {
 	t.Helper()
 	content := map[string]string{"study.yaml": text}
 	for i := 0; i < len(beside); i += 2 {

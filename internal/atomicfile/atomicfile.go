@@ -28,9 +28,9 @@ import (
 	"path/filepath"
 )
 
-// File is a file that is being written. It is not buffered; a writer that buffers or compresses is
+// Pending is a file that is being written. It is not buffered; a writer that buffers or compresses is
 // put on top, and flushed or closed before Commit.
-type File struct {
+type Pending struct {
 	path string // as it was given, for messages
 	// root is the folder of the file; nil if it is written in place.
 	root *os.Root
@@ -49,7 +49,7 @@ type File struct {
 // A symbolic link is replaced, and what it leads to stays as it is: in a folder that
 // others can write to it may lead anywhere. What is no regular file (a terminal, a pipe,
 // /dev/null) is written in place, as it cannot be replaced.
-func Create(path string) (*File, error) {
+func Create(path string) (*Pending, error) {
 	dir, base := filepath.Split(path)
 	switch info, err := os.Lstat(path); {
 	case err == nil && info.IsDir() || base == "":
@@ -61,7 +61,7 @@ func Create(path string) (*File, error) {
 }
 
 // CreateNamed is Create for a file that a user names: a symbolic link is followed.
-func CreateNamed(path string) (*File, error) {
+func CreateNamed(path string) (*Pending, error) {
 	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() && !info.IsDir() {
 		return inPlace(path) // such as /dev/stdout, a link to a pipe that has no name
 	}
@@ -77,32 +77,32 @@ func CreateNamed(path string) (*File, error) {
 }
 
 // createIn is Create for a file below root, which no symbolic link on the way leads out of.
-func createIn(root *os.Root, name string) (*File, error) {
+func createIn(root *os.Root, name string) (*Pending, error) {
 	path := filepath.Join(root.Name(), name)
 	if info, err := root.Lstat(name); err == nil && info.IsDir() {
 		return nil, fmt.Errorf("writing %s: it is a directory", path)
 	}
-	return temporary(&File{path: path, root: root, target: name})
+	return temporary(&Pending{path: path, root: root, target: name})
 }
 
 // inPlace opens what cannot be replaced. There is no temporary file, and nothing can be taken
 // back.
-func inPlace(path string) (*File, error) {
+func inPlace(path string) (*Pending, error) {
 	file, err := os.OpenFile(path, os.O_WRONLY, 0)
 	if err != nil {
 		return nil, failure(path, err)
 	}
-	return &File{path: path, file: file}, nil
+	return &Pending{path: path, file: file}, nil
 }
 
 // begin opens the folder, so that the file and its temporary one stay in the same folder even if
 // that is renamed meanwhile.
-func begin(path, dir, base string) (*File, error) {
+func begin(path, dir, base string) (*Pending, error) {
 	root, err := os.OpenRoot(cmp.Or(dir, "."))
 	if err != nil {
 		return nil, failure(path, err)
 	}
-	f, err := temporary(&File{path: path, root: root, own: true, target: base})
+	f, err := temporary(&Pending{path: path, root: root, own: true, target: base})
 	if err != nil {
 		root.Close()
 	}
@@ -110,7 +110,7 @@ func begin(path, dir, base string) (*File, error) {
 }
 
 // temporary begins the file under another name beside its own, which nobody else has.
-func temporary(f *File) (*File, error) {
+func temporary(f *Pending) (*Pending, error) {
 	dir, base := filepath.Split(f.target)
 	for {
 		// Not os.CreateTemp: its files are for their owner alone, whatever the
@@ -147,7 +147,7 @@ func WriteIn(root *os.Root, name string, write func(io.Writer) error) error {
 }
 
 // with writes f and commits it, unless err, the error of its creation, is set.
-func (f *File) with(err error, write func(io.Writer) error) error {
+func (f *Pending) with(err error, write func(io.Writer) error) error {
 	if err != nil {
 		return err
 	}
@@ -160,7 +160,7 @@ func (f *File) with(err error, write func(io.Writer) error) error {
 
 // Write writes b. Once it has failed the file can only be aborted, and Commit
 // returns the same error.
-func (f *File) Write(b []byte) (int, error) {
+func (f *Pending) Write(b []byte) (int, error) {
 	if f.err != nil {
 		return 0, f.err
 	}
@@ -171,11 +171,11 @@ func (f *File) Write(b []byte) (int, error) {
 
 // ReadAt reads back what has been written so far. What is written in place
 // cannot be read.
-func (f *File) ReadAt(b []byte, offset int64) (int, error) { return f.file.ReadAt(b, offset) }
+func (f *Pending) ReadAt(b []byte, offset int64) (int, error) { return f.file.ReadAt(b, offset) }
 
 // Commit gives the file its name. If anything has failed, now or before, it removes the temporary
 // file and returns the first error. A second call does nothing.
-func (f *File) Commit() error {
+func (f *Pending) Commit() error {
 	if f.done {
 		return f.err
 	}
@@ -197,7 +197,7 @@ func (f *File) Commit() error {
 }
 
 // Abort throws away what has been written. After Commit it does nothing.
-func (f *File) Abort() {
+func (f *Pending) Abort() {
 	if !f.done {
 		f.fail(errAborted)
 		_ = f.Commit() // it fails as it is meant to
@@ -207,7 +207,7 @@ func (f *File) Abort() {
 var errAborted = errors.New("given up before it was complete")
 
 // fail keeps the first error.
-func (f *File) fail(err error) {
+func (f *Pending) fail(err error) {
 	if err != nil && f.err == nil {
 		f.err = failure(f.path, err)
 	}

@@ -25,9 +25,9 @@ import (
 	"github.com/gridslot/gridslot/internal/number"
 )
 
-// Table is a file: a heading, and rows below it. Invariant: all rows have as many fields as the
+// Sheet is a file: a heading, and rows below it. Invariant: all rows have as many fields as the
 // heading.
-type Table struct {
+type Sheet struct {
 	Header []string
 	rows   []*Row
 }
@@ -43,10 +43,10 @@ type Row struct {
 
 // Read reads a table that must have the wanted columns, each once; it may have others. Its errors
 // name line and column, and not the file.
-func Read(in io.Reader, wanted ...string) (*Table, error) {
+func Read(in io.Reader, wanted ...string) (*Sheet, error) {
 	r := csv.NewReader(in)
 	r.FieldsPerRecord, r.TrimLeadingSpace = -1, true
-	t := &Table{}
+	t := &Sheet{}
 	for {
 		fields, err := r.Read()
 		var parse *csv.ParseError
@@ -75,7 +75,7 @@ func Read(in io.Reader, wanted ...string) (*Table, error) {
 }
 
 // check checks the heading.
-func (t *Table) check(wanted []string) error {
+func (t *Sheet) check(wanted []string) error {
 	if t.Header == nil {
 		return fmt.Errorf("it is empty; its first line must name the columns %s", strings.Join(wanted, ","))
 	}
@@ -93,10 +93,10 @@ func (t *Table) check(wanted []string) error {
 }
 
 // Len returns the number of rows.
-func (t *Table) Len() int { return len(t.rows) }
+func (t *Sheet) Len() int { return len(t.rows) }
 
 // Rows yields the rows below the heading.
-func (t *Table) Rows() iter.Seq[*Row] { return slices.Values(t.rows) }
+func (t *Sheet) Rows() iter.Seq[*Row] { return slices.Values(t.rows) }
 
 // Text returns the field of a column, without blanks around it; "" if the table has no such
 // column.

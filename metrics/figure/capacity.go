@@ -20,7 +20,7 @@ func partColour(k int) color.RGBA {
 
 // drawCapacity draws what became of the capacity, a bar for each row of capacity.csv. Parts that
 // no row has are not in the legend.
-func drawCapacity(t *rows.Table) (*Figure, error) {
+func drawCapacity(t *rows.TextTable) (*Figure, error) {
 	if len(t.Rows) == 0 {
 		return nil, &noDataError{"capacity", "capacity.csv, which is written where jobs can be stopped or nodes have owners' jobs"}
 	}

@@ -73,7 +73,7 @@ func everyFigure(t *testing.T, names ...string) map[string]*Figure {
 	var cycles []Rows[rows.Cycle]
 	var fronts []Rows[rows.Combination]
 	var accuracy []Rows[rows.Accuracy]
-	capacity := &rows.Table{Header: append([]string{"policy", "capacity"}, parts...)}
+	capacity := &rows.TextTable{Header: append([]string{"policy", "capacity"}, parts...)}
 	for i, name := range names {
 		jobs = append(jobs, Rows[rows.Job]{name, manyJobs(1000 + i)})
 		queue = append(queue, Rows[rows.Level]{name, levelsOf(900 + i)})
@@ -415,7 +415,7 @@ func TestBarsOfOwnersAreAsHighAsTheirIncomes(t *testing.T) {
 }
 
 func TestPartsOfCapacityStandBehindEachOther(t *testing.T) {
-	f, err := drawCapacity(&rows.Table{Header: append([]string{"policy", "capacity"}, parts...), Rows: [][]string{{"p", "200", "100", "0", "0", "0", "60", "40"}}})
+	f, err := drawCapacity(&rows.TextTable{Header: append([]string{"policy", "capacity"}, parts...), Rows: [][]string{{"p", "200", "100", "0", "0", "0", "60", "40"}}})
 	require.NoError(t, err)
 	require.Len(t, f.legend, 3)
 	f.legend = nil

@@ -27,7 +27,7 @@ type Folder struct {
 	Dir      string
 	Manifest metrics.Manifest
 	// Summary is summary.csv, a row for each policy; it has no rows if there is no such file.
-	Summary *rows.Table
+	Summary *rows.TextTable
 	// Runs are in the order in which policies were asked for.
 	Runs []*Run
 
@@ -211,7 +211,7 @@ func (f *Folder) Only(policies ...string) error {
 }
 
 // keep drops the rows of a table that are of other policies than those of Only.
-func (f *Folder) keep(t *rows.Table) {
+func (f *Folder) keep(t *rows.TextTable) {
 	policy := slices.Index(t.Header, "policy")
 	if f.only != nil && policy >= 0 {
 		t.Rows = slices.DeleteFunc(t.Rows, func(row []string) bool { return !slices.Contains(f.only, row[policy]) })
@@ -240,10 +240,10 @@ func (r *Run) Summary(column string) float64 {
 
 // Table reads a file of the folder, such as "capacity.csv". It has no rows if there is no such
 // file.
-func (f *Folder) Table(name string) (*rows.Table, error) {
+func (f *Folder) Table(name string) (*rows.TextTable, error) {
 	text, err := f.text(name)
 	if errors.Is(err, fs.ErrNotExist) {
-		return &rows.Table{}, nil
+		return &rows.TextTable{}, nil
 	}
 	if err != nil {
 		return nil, err

@@ -52,9 +52,9 @@ func Read[T any](path, text string, f File[T]) ([]T, error) {
 }
 
 // ReadTable reads a file with any columns from its text as text. It is for small files.
-func ReadTable(path, text string) (*Table, error) {
+func ReadTable(path, text string) (*TextTable, error) {
 	s := scanner{path: path, text: text}
-	t := &Table{}
+	t := &TextTable{}
 	var err error
 	if t.Header, err = s.header(); err != nil {
 		return nil, err
@@ -72,14 +72,14 @@ func ReadTable(path, text string) (*Table, error) {
 	return t, nil
 }
 
-// Table is a file as text. Invariant: each row has as many fields as the Header.
-type Table struct {
+// TextTable is a file as text. Invariant: each row has as many fields as the Header.
+type TextTable struct {
 	Header []string
 	Rows   [][]string
 }
 
 // Text returns the field of row i in a column, "" if there is no such column.
-func (t *Table) Text(i int, column string) string {
+func (t *TextTable) Text(i int, column string) string {
 	if c := slices.Index(t.Header, column); c >= 0 {
 		return t.Rows[i][c]
 	}
@@ -87,7 +87,7 @@ func (t *Table) Text(i int, column string) string {
 }
 
 // Number returns the number of row i in a column, NaN if there is none.
-func (t *Table) Number(i int, column string) float64 {
+func (t *TextTable) Number(i int, column string) float64 {
 	x, err := parseNumber(t.Text(i, column))
 	if err != nil {
 		return math.NaN()

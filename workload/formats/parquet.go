@@ -51,7 +51,7 @@ func (Parquet) Is(in *workload.Input) bool {
 
 // parquetLacks says why a file is no table of jobs: it lacks job or submit, or has a field of SWF that
 // does not hold numbers. It is nil for a table of jobs.
-func parquetLacks(f *parquetfile.File) error {
+func parquetLacks(f *parquetfile.Columnar) error {
 	for i, name := range workload.FieldNames {
 		at := f.Find(name)
 		switch {
@@ -65,7 +65,7 @@ func parquetLacks(f *parquetfile.File) error {
 }
 
 // openTable opens a file that is a table of jobs.
-func openTable(in *workload.Input) (*parquetfile.File, error) {
+func openTable(in *workload.Input) (*parquetfile.Columnar, error) {
 	f, err := table.OpenParquet(in)
 	if err != nil {
 		return nil, err
@@ -79,7 +79,7 @@ func openTable(in *workload.Input) (*parquetfile.File, error) {
 // parquetLayout is the layout of a file: the fields of SWF that it has, and the columns beyond them
 // that can be read, in the file's order. Lists, and columns of other types, are left, which the
 // reading tells.
-func parquetLayout(f *parquetfile.File) *table.Columns {
+func parquetLayout(f *parquetfile.Columnar) *table.Columns {
 	l := &table.Columns{}
 	for i, name := range workload.FieldNames {
 		if f.Find(name) >= 0 {

@@ -90,7 +90,7 @@ func appendAfter(b []byte, all []entity.Dependency) []byte {
 
 // MayWait reports whether the file speaks of jobs that come after others. It looks
 // at no more than the first line of CSV, and into no line of JSON.
-func (f *File) MayWait() (bool, error) {
+func (f *JobFile) MayWait() (bool, error) {
 	s, err := f.Open()
 	if err != nil {
 		return false, err

@@ -50,8 +50,8 @@ type Options struct {
 	Shift bool
 }
 
-// File is a job file that can be read any number of times, side by side.
-type File struct {
+// JobFile is a job file that can be read any number of times, side by side.
+type JobFile struct {
 	Name string // without its folders
 
 	stored  *workload.Stored
@@ -62,7 +62,7 @@ type File struct {
 // Open opens a job file, whose format its ending tells; packed or not is told by
 // the content. The file must not change while it is in use. What is wrong in it
 // shows when it is read.
-func (o Options) Open(path string) (*File, error) {
+func (o Options) Open(path string) (*JobFile, error) {
 	format, ok := FormatOf(path)
 	if !ok {
 		return nil, fmt.Errorf("%s: a job file's name ends in .csv or .jsonl, and then perhaps in .gz or .zst", path)
@@ -74,17 +74,17 @@ func (o Options) Open(path string) (*File, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &File{filepath.Base(path), stored, format, o}, nil
+	return &JobFile{filepath.Base(path), stored, format, o}, nil
 }
 
 // Size is the size of the file as it is stored, in bytes.
-func (f *File) Size() int64 { return f.stored.Size() }
+func (f *JobFile) Size() int64 { return f.stored.Size() }
 
 // SHA256 is the checksum of the file as it is stored, in hexadecimal.
-func (f *File) SHA256() (string, error) { return f.stored.SHA256() }
+func (f *JobFile) SHA256() (string, error) { return f.stored.SHA256() }
 
 // Open begins a new reading, from the first job.
-func (f *File) Open() (*Stream, error) {
+func (f *JobFile) Open() (*Stream, error) {
 	s := &Stream{options: f.options, left: math.MaxInt64, skip: f.options.Skip}
 	if f.options.First > 0 {
 		s.left = f.options.First
@@ -137,7 +137,7 @@ func (s *Stream) Next() (*entity.Job, bool) {
 	return j, true
 }
 
-// BytesRead returns how many bytes of the stored file have been read; File.Size is the number of
+// BytesRead returns how many bytes of the stored file have been read; JobFile.Size is the number of
 // all. Any goroutine may call it.
 func (s *Stream) BytesRead() int64 { return s.read.Load() }
 

@@ -204,7 +204,7 @@ func TestAChunkThatIsSaidToReachBeyondThePagesIsRefused(t *testing.T) {
 	meta := func(from, size int64) *node {
 		return &node{fields: []field{{9, node{number: from}}, {7, node{number: size}}}}
 	}
-	f := &File{end: 1000}
+	f := &Columnar{end: 1000}
 	_, err := f.chunk(meta(4, 996))
 	require.NoError(t, err)
 	for _, wrong := range [][2]int64{{4, 997}, {3, 10}, {1001, 0}, {-1, 1}, {4, -1}, {4, math.MaxInt64}, {math.MaxInt64, 1}} {

@@ -72,8 +72,8 @@ type Column struct {
 	repeats, defines int
 }
 
-// File is a table.
-type File struct {
+// Columnar is a table that a file has column by column.
+type Columnar struct {
 	Columns []Column          // the leaves of the schema, in its order
 	rows    int64             // as the footer has it, which nothing depends on
 	Keys    map[string]string // what its writer said, such as the schema of pandas
@@ -94,7 +94,7 @@ type group struct {
 type chunk struct{ from, size, codec int64 }
 
 // Open reads the footer of a file of that size in bytes.
-func Open(in io.ReaderAt, size int64) (*File, error) {
+func Open(in io.ReaderAt, size int64) (*Columnar, error) {
 	const ends = 2*len(Magic) + 4
 	if size < int64(ends) {
 		return nil, errors.New("it is too short for a Parquet file")
@@ -119,7 +119,7 @@ func Open(in io.ReaderAt, size int64) (*File, error) {
 		return nil, fmt.Errorf("its footer takes %d bytes, more than %d", length, maxFooter)
 	}
 	// The footer, which is a FileMetaData.
-	f := &File{in: in, end: size - 8 - length, Keys: map[string]string{}}
+	f := &Columnar{in: in, end: size - 8 - length, Keys: map[string]string{}}
 	footer := make([]byte, length)
 	if err := readAt(in, footer, f.end); err != nil {
 		return nil, err
@@ -158,7 +158,7 @@ const rowsPerByte = 64
 //	KeyValue       1 key         2 value
 //	RowGroup       1 columns     3 num_rows
 //	ColumnChunk    3 meta_data
-func (f *File) take(meta *node) error {
+func (f *Columnar) take(meta *node) error {
 	schema := meta.at(2).list
 	if len(schema) == 0 {
 		return errors.New("it has no columns")
@@ -203,7 +203,7 @@ func (f *File) take(meta *node) error {
 // chunk returns the place of a chunk by its ColumnMetaData: from the first of its pages (9
 // data_page_offset, 11 dictionary_page_offset, which some writers leave 0) for 7
 // total_compressed_size bytes; 4 is the codec. It must lie in front of the footer.
-func (f *File) chunk(meta *node) (chunk, error) {
+func (f *Columnar) chunk(meta *node) (chunk, error) {
 	c := chunk{from: meta.at(9).number, size: meta.at(7).number, codec: meta.at(4).number}
 	if dictionary := meta.at(11); dictionary.number > 0 {
 		c.from = min(c.from, dictionary.number)
@@ -324,6 +324,6 @@ func (c *Column) describe(e *node) {
 }
 
 // Find is the place of a column, or -1.
-func (f *File) Find(name string) int {
+func (f *Columnar) Find(name string) int {
 	return slices.IndexFunc(f.Columns, func(c Column) bool { return c.Name == name })
 }

@@ -19,7 +19,7 @@ import (
 
 // Rows are those of a table, one at a time.
 type Rows struct {
-	f       *File
+	f       *Columnar
 	columns []*values // those that were asked for
 	shared  shared
 	group   int   // how many row groups have been begun
@@ -36,7 +36,7 @@ type shared struct {
 }
 
 // Read begins with the first row, of those columns.
-func (f *File) Read(columns ...int) *Rows {
+func (f *Columnar) Read(columns ...int) *Rows {
 	r := &Rows{f: f}
 	for _, i := range columns {
 		c := &f.Columns[i]
@@ -151,7 +151,7 @@ type values struct {
 }
 
 // begin goes to the first value of a chunk. The memory of the chunk before is used again.
-func (v *values) begin(f *File, c chunk) {
+func (v *values) begin(f *Columnar, c chunk) {
 	v.pages = pages{in: f.in, c: v.c, codec: c.codec, at: c.from, end: c.from + c.size, packed: v.pages.packed, buf: v.pages.buf, shared: v.shared}
 	v.left, v.pending = 0, false
 	v.numbers, v.wholes, v.texts, v.bytes = nil, nil, nil, 0

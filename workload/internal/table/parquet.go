@@ -12,7 +12,7 @@ import (
 // This file is the Source of tables in Parquet, whose columns are of types.
 
 // OpenParquet opens the table of an input.
-func OpenParquet(in *workload.Input) (*parquetfile.File, error) {
+func OpenParquet(in *workload.Input) (*parquetfile.Columnar, error) {
 	stored, size, err := in.Stored()
 	if err != nil {
 		return nil, err
@@ -25,7 +25,7 @@ func OpenParquet(in *workload.Input) (*parquetfile.File, error) {
 }
 
 // LooksParquet opens the table where the input looks like one, or returns nil.
-func LooksParquet(in *workload.Input) *parquetfile.File {
+func LooksParquet(in *workload.Input) *parquetfile.Columnar {
 	if !strings.HasPrefix(string(in.Head()), parquetfile.Magic) {
 		return nil
 	}
@@ -43,7 +43,7 @@ func (l *Columns) Is(in *workload.Input) bool {
 }
 
 // missing is the name of the first Needed column that a file lacks, or "".
-func (l *Columns) missing(f *parquetfile.File) string {
+func (l *Columns) missing(f *parquetfile.Columnar) string {
 	for _, field := range l.Fields {
 		if field.Needed && f.Find(field.Name) < 0 {
 			return field.Name
@@ -70,7 +70,7 @@ func (t Type) fits(c *parquetfile.Column) bool {
 // read are not unpacked: a survey of a large table takes a fraction of a reading.
 type columnar struct {
 	*parquetfile.Rows
-	f     *parquetfile.File
+	f     *parquetfile.Columnar
 	name  string // of the input
 	entry Entry
 	read  []int // of each column of the file, its place among those that are read, or -1
