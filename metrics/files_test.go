@@ -79,3 +79,33 @@ func TestAFileOfWhichAJobIsStoppedLateIsAsOneThatTellsOfAttemptsFromTheBeginning
 	require.NoError(t, err)
 	require.Len(t, left, 1, "no temporary file stays")
 }
+
+// Before any job is stopped nobody has asked for the columns about attempts, but what a job has
+// lost that somebody killed stands there later, in its own row.
+func TestWhatAJobLostThatWasKilledBeforeAnyWasStoppedStandsInItsRow(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "jobs.csv")
+	f, err := CreateJobs(path)
+	require.NoError(t, err)
+	defer f.Abort()
+	var text bytes.Buffer
+	tells := NewJobsWriter(&text)
+	tells.Attempts = true
+	sim := des.New(des.Config{})
+	m := entity.NewMetascheduler(sim, plan.NewCluster(4), &favourite{}, f, tells)
+	var runs []*entity.Run
+	for i := range 4 {
+		runs = append(runs, m.Submit(job(int64(i+1), des.Time(20*i)*sec, 1, 9*sec, 9*sec)))
+	}
+	at := func(when des.Time, do func()) {
+		sim.At(when, entity.PhaseStart+1, des.Func(func(*des.Simulator, des.Event) { do() }), 0)
+	}
+	at(25*sec, func() { require.True(t, m.Kill(runs[1], "by hand")) })
+	at(65*sec, func() { require.True(t, m.Preempt(runs[3], 0)) })
+	require.NoError(t, sim.Run(context.Background()))
+	require.NoError(t, tells.Close())
+	require.NoError(t, f.Commit())
+	got, err := os.ReadFile(path)
+	require.NoError(t, err)
+	require.Equal(t, text.String(), string(got))
+	require.Contains(t, string(got), "reason=by hand")
+}
