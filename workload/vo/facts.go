@@ -47,7 +47,7 @@ func levelFacts(l Level) (load, distribution, parameters string) {
 		return percent(t.Min) + " to " + percent(t.Max), "hypergeometric",
 			fmt.Sprintf("k of (%d, %d, %d), redrawn until 0 < k < 10", levelCount.Population, levelCount.Marked, levelCount.Draws)
 	case NormalLevel:
-		d := normalTenths
+		d := l.distribution()
 		return percent(d.Min) + " to " + percent(d.Max), "normal",
 			fmt.Sprintf("mode %s, deviation %s, redrawn outside the range", percent(d.Mu), percent(d.Sigma))
 	}

@@ -36,6 +36,9 @@ var levelCount = model.Hypergeometric{Population: 1000, Marked: 150, Draws: 30}
 // tenths is the range in force.
 func (l HypergeometricLevel) tenths() Range { return Range{l.Lo, l.Hi}.or(Range{1, 5}) }
 
+// Check reports settings that make no sense, or nil.
+func (l HypergeometricLevel) Check() error { return checkTenths(l.tenths()) }
+
 // Rand draws a level.
 func (l HypergeometricLevel) Rand(r *rand.Rand) float64 {
 	tenths := l.tenths()
@@ -46,24 +49,32 @@ func (l HypergeometricLevel) Rand(r *rand.Rand) float64 {
 	}
 }
 
-// NormalLevel is the level of DEP18's program: a truncated normal in [0.9, 2]
-// tenths of the interval, of mode 1.5. The
+// NormalLevel is the level of DEP18's program: a truncated normal in [Lo, Hi]
+// tenths of the interval, of mode Mode. The zero value means 0.9, 2.0 and 1.5. The
 // standard deviation, which is not published, is a third of half the range, as
 // everywhere in these environments.
-type NormalLevel struct{}
+type NormalLevel struct{ Lo, Hi, Mode float64 }
 
-// normalTenths is its distribution, in tenths.
-var normalTenths = thirds(Range{0.9, 2}, 1.5)
-
-// Check returns nil: there are no settings.
-func (NormalLevel) Check() error { return nil }
-
-// Rand draws a level.
-func (NormalLevel) Rand(r *rand.Rand) float64 { return normalTenths.Rand(r) / 10 }
+// distribution is the distribution in force, in tenths.
+func (l NormalLevel) distribution() model.TruncatedNormal {
+	l = cmp.Or(l, NormalLevel{0.9, 2.0, 1.5})
+	return thirds(Range{l.Lo, l.Hi}, l.Mode)
+}
 
 // Check reports settings that make no sense, or nil.
-func (l HypergeometricLevel) Check() error {
-	g := l.tenths()
+func (l NormalLevel) Check() error {
+	d := l.distribution()
+	if err := d.Check(); err != nil {
+		return err
+	}
+	return checkTenths(Range{d.Min, d.Max})
+}
+
+// Rand draws a level.
+func (l NormalLevel) Rand(r *rand.Rand) float64 { return l.distribution().Rand(r) / 10 }
+
+// checkTenths reports a range of levels that is none, or that tasks cannot reach.
+func checkTenths(g Range) error {
 	if err := g.check("level of local load in tenths", 0); err != nil {
 		return err
 	}
@@ -132,7 +143,8 @@ func (l Load) MeanTasks(units int) float64 {
 		t := level.tenths()
 		share = (t.Min + float64(0.45*(t.Max-t.Min))) / 10 // k is 4.5 of 10 on average
 	case NormalLevel:
-		share = normalTenths.Mu / 10
+		d := level.distribution()
+		share = d.Mu / 10
 	}
 	// The last task passes the level, by half a task on average.
 	return 0.5 + share*float64(units)/((l.task().Min+l.task().Max)/2)

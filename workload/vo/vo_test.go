@@ -337,6 +337,7 @@ func TestSettingsThatMakeNoSenseAreRefused(t *testing.T) {
 		vo.Nodes{PriceSpread: 0.5},
 		vo.HypergeometricLevel{Lo: 2, Hi: 1},
 		vo.HypergeometricLevel{Lo: 2, Hi: 10},
+		vo.NormalLevel{Lo: 1, Hi: 1, Mode: 1},
 		vo.Load{Task: vo.Range{Min: 0.5, Max: 3}},
 		vo.Load{Horizons: -1},
 		vo.Environment{Units: -1},
