@@ -118,7 +118,7 @@ func (c *Controller) setCould(e *entry, could bool) {
 // pass or a run of backfill that tries it gives it a new reason, holds it, or makes others end for it (see wakeVisited). A
 // queue may have thousands of jobs, of which a pass tries a few.
 func (c *Controller) staysCalm(j *Job) bool {
-	return len(j.entries) == 1 && j.accrued > 0 && !j.Held && !j.preempting && (j.reason.passing() || j.reason == j.told) && len(j.After) == 0 && j.reservation == nil && !c.forgetful
+	return len(j.entries) == 1 && j.accrued > 0 && !j.Held && !j.preempting && (j.reason.passing() || j.reason == j.told) && j.reservation == nil && !c.forgetful
 }
 
 // wake has the next call of runnable look at a job that waits.
