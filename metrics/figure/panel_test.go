@@ -37,6 +37,7 @@ func TestEndsOfAxesFollowFromTheData(t *testing.T) {
 		"no numbers":                    {asNumbers, 0, 0, 0, 1},
 		"room":                          {withRoom, 1, 3, 0.9, 3.1},
 		"durations":                     {asDurations, 100, 1000, 60, 1100},
+		"durations, not clearly below":  {asDurations, 61, 1000, 20, 1100},
 		"durations of less than 0.05 s": {asDurations, 0, 0.05, 0, 60},
 		"durations from zero":           {asDurationsFromZero, 100, 1000, 0, 1100},
 		"factors":                       {asFactors, 3, 50, 1, 55},
@@ -64,4 +65,25 @@ func TestAnOwnerHasOneColourInAllPanelsOfPrices(t *testing.T) {
 	svg := string(write(t, f, "svg"))
 	require.NotEmpty(t, drawn(t, svg, "#0072B2"))
 	require.NotEmpty(t, drawn(t, svg, "#D55E00"))
+}
+
+func TestAxesShowAllThatThereCanBe(t *testing.T) {
+	queue := []Rows[rows.Level]{{"p", []rows.Level{{Busy: 50}, {Time: 9 * s}}}}
+	f, err := drawUtilization(queue, 200, nil)
+	require.NoError(t, err)
+	require.Equal(t, 100.0, f.Panels[0].Y.Max)
+	f, err = drawUtilization(queue, 0, nil)
+	require.NoError(t, err)
+	require.InDelta(t, 52.5, f.Panels[0].Y.Max, 1e-9)
+	require.Equal(t, 0.0, everyFigure(t, "easy")["predictions"].Panels[1].Y.Min, "errors begin at 0")
+}
+
+func TestSharesOfTheVarianceAddUpToAHundred(t *testing.T) {
+	figures, err := DrawStudy(found(t, 1), "sensitivity")
+	require.NoError(t, err)
+	sum := 0.0
+	for _, row := range figures[0].Numbers.Rows {
+		sum += row[0]
+	}
+	require.InDelta(t, 100, sum, 1e-6)
 }
