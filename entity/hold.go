@@ -164,7 +164,7 @@ func (m *Metascheduler) withholdPlace(at Where, from des.Time) error {
 		return fmt.Errorf("at %v: which processors are withheld can be said only of a window that begins now, not at %v", now, from)
 	}
 	m.observers.reach(now)
-	if c, ok := m.Placer.(Chooser); ok && c.Chosen(at.Set) {
+	if c, ok := m.Placer.(Chooser); ok && c.Chosen(at.Set) != nil {
 		return fmt.Errorf("at %v: a job that has started now is to have one of the processors %s", now, procset.Append(nil, at.Set))
 	}
 	return m.places.withhold(m, at.Set)

@@ -30,10 +30,10 @@ type Placer interface {
 }
 
 // Chooser may be implemented by a Placer that knows where jobs are to go before it is asked, when
-// their instant is over. Chosen reports whether a job that has started at this instant is to have
-// one of these counted processors. They are not withheld then.
+// their instant is over. Chosen returns a job that has started at this instant and is to have one of
+// these counted processors, which are not withheld then; nil if there is none.
 type Chooser interface {
-	Chosen(place []procset.Range) bool
+	Chosen(place []procset.Range) *Run
 }
 
 // LowestFirst is the Placer that takes the free processors of the lowest numbers; of named

@@ -910,6 +910,9 @@ func (o *Outages) at(p int, to des.Time) *entity.Run {
 	if r := o.units[p].run; r != nil && r.State == entity.Running && procset.Has(r.Place, int32(p)) {
 		return r
 	}
+	if c, ok := o.meta.Placer.(entity.Chooser); ok {
+		return c.Chosen(entity.NodeAt(p).Set)
+	}
 	return nil
 }
 

@@ -10,8 +10,10 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"time"
 	"unicode/utf8"
 
+	"codeberg.org/go-pdf/fpdf"
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/text"
 	"gonum.org/v1/plot/vg"
@@ -62,6 +64,15 @@ type entry struct {
 // Formats returns the formats in which a figure can be written: the endings of files, in lower
 // case.
 func Formats() []string { return []string{"svg", "pdf", "png"} }
+
+// A PDF has the date of its writing unless it is told another one. With the year 2000 for all, a figure is the same bytes
+// whenever it is drawn.
+func init() {
+	date := time.Date(2000, time.January, 1, 0, 0, 0, 0, time.UTC)
+	fpdf.SetDefaultCreationDate(date)
+	fpdf.SetDefaultModificationDate(date)
+	fpdf.SetDefaultCatalogSort(true)
+}
 
 // dpi is the resolution of a PNG, which is for print as well.
 const dpi = 300

@@ -250,6 +250,7 @@ func (p *Policy) Observe(e entity.JobEvent) {
 	case entity.JobFinished:
 		p.ended(r, completedSuccessfully)
 	case entity.JobKilled:
+		delete(p.placing, r)
 		if r.Reason == entity.ReasonEstimate {
 			p.ended(r, completedWalltimeReached)
 		} else {
@@ -360,20 +361,23 @@ func (p *Policy) ended(r *entity.Run, state string) {
 func (p *Policy) InstantOver(des.Time) { clear(p.placing) }
 
 // Chosen implements entity.Chooser, by what the scheduler has said at this instant.
-func (p *Policy) Chosen(place []procset.Range) bool {
-	for _, chosen := range p.placing {
+func (p *Policy) Chosen(place []procset.Range) *entity.Run {
+	for r, chosen := range p.placing {
 		if procset.Overlap(chosen, place) {
-			return true
+			return r
 		}
 	}
-	return false
+	return nil
 }
 
 // Place gives a started job n of the processors that the scheduler has chosen. On named nodes
 // it is called once for each kind of nodes; free then holds the free nodes of that kind.
 func (p *Policy) Place(free *procset.Set, r *entity.Run, n int, ranges []procset.Range) ([]procset.Range, error) {
-	// Counted processors: exactly the place.
+	// Counted processors: exactly the place. A job that was stopped as it started has none any more: any will do, for no time.
 	place := p.placing[r]
+	if place == nil {
+		return free.Allocate(n, ranges)
+	}
 	if procset.Count(place) == n {
 		for _, wanted := range place {
 			if err := free.Take(wanted); err != nil {

@@ -184,6 +184,27 @@ func TestLossesAreTold(t *testing.T) {
 	require.Equal(t, "[{2 2} {4 4}]", fmt.Sprint(w.runs[0].Place))
 }
 
+func TestAJobThatStartsWhereAProcessorIsLostIsStopped(t *testing.T) {
+	for _, killed := range []bool{false, true} {
+		// Job 2 starts at 5 on processors of which one is lost at 5.
+		s := says("", execute("w0!1", "0-1"), "", execute("w0!2", "0-1"), execute("w0!2#1", "0 2"))
+		outages := &flow.Outages{}
+		if killed {
+			outages.Victims.Rule = flow.VictimsKill
+			s = says("", execute("w0!1", "0-1"), "", execute("w0!2", "0-1"))
+		}
+		outages.Submit(slices.Values([]flow.Outage{{Known: 5 * des.Second, From: 5 * des.Second, To: 9 * des.Second, Where: entity.NodeAt(1)}}))
+		w := newWorld(&Policy{Open: s.open}, 3, [][4]int{{0, 5, 5, 2}, {0, 10, 10, 2}}, outages)
+		w.meta.Pass = entity.PassEvent
+		require.NoError(t, w.run())
+		require.Contains(t, strings.Join(s.told(), "\n"), "JOB_COMPLETED w0!2 COMPLETED_KILLED 0-1")
+		require.Contains(t, strings.Join(s.told(), "\n"), "9; NOTIFY event_machine_available 1")
+		if !killed {
+			require.Equal(t, "[{0 0} {2 2}]", fmt.Sprint(w.runs[1].Place))
+		}
+	}
+}
+
 func TestAProcessorThatIsLostTwiceIsToldOnce(t *testing.T) {
 	run := func(s *spoken) error {
 		outages := &flow.Outages{}
