@@ -31,7 +31,7 @@ var layers = map[string]struct{ ours, others []string }{
 	},
 	"metrics": {
 		ours:   []string{"des", "internal", "entity"},
-		others: []string{"github.com/emirpasic/gods", "gonum.org/v1/gonum", "gonum.org/v1/plot", "github.com/gocarina/gocsv"},
+		others: []string{"github.com/emirpasic/gods", "gonum.org/v1/gonum", "gonum.org/v1/plot", "codeberg.org/go-pdf/fpdf", "github.com/gocarina/gocsv"}, // fpdf: the dates of a PDF, which plot does not set
 	},
 	"traces": {
 		ours:   []string{"des", "internal", "entity", "workload"}, // the program that writes the sample; fetch: its files are there whole, and are logs

@@ -319,7 +319,7 @@ func TestAPowerCapChangesOverTime(t *testing.T) {
 		"--policy=easy:power-cap=schedule --power=default":     "give --power caps=FILE.csv",
 		"--policy=easy:power-cap=price/2/1400 --power=default": "give --power price=FILE.csv",
 		"--power=caps=":         "caps: want the name of a CSV file with the columns from, to, watts",
-		"--power=caps=none.csv": "--power: caps: open none.csv",
+		"--power=caps=none.csv": "--power: caps: opening the caps: open none.csv",
 		"--power=caps=" + price: `it has no column "from"`,
 	} {
 		got := call(append([]string{"simulate", trace}, strings.Fields(flags)...)...)
