@@ -280,6 +280,9 @@ func (w *world) addOutside(r rnd) {
 	if err != nil {
 		panic(err)
 	}
+	if w.get("victims") == "wait" { // what is lost when a job ends is known ahead, of which a scheduler outside cannot be told
+		w.set("victims", "requeue")
+	}
 	w.policies = appendNew(w.policies, fmt.Sprintf("exec:'%q %s %s'%s", program, asScheduler, strings.Join(words, " "), parameters))
 	if len(words) == 1 && words[0] == "fcfs" {
 		w.policies = appendNew(w.policies, "fcfs")

@@ -1683,3 +1683,19 @@ func TestLimitsOnAmountsAreOfOneQOS(t *testing.T) {
 		require.Equal(t, running, jobs["other"].state, "%s came first", first)
 	}
 }
+
+// A job that a pass has looked at in its reservation is held when the reservation is over, and does not start then.
+func TestJobsDoNotOutlastTheirReservation(t *testing.T) {
+	r := newRuled(t, fourNodes, "")
+	require.NoError(t, r.Reserve(0, &Reservation{Name: "mine", Start: 0, End: 30 * des.Minute, Nodes: []int{0}, Users: []string{"u"}}))
+	own := func() *Job {
+		return &Job{Nodes: 1, Exclusive: true, User: "u", Reservation: "mine", Limit: 20 * des.Minute}
+	}
+	r.submit(0, own())
+	waits := r.submit(0, own())
+	r.until(25 * des.Minute)
+	require.Equal(t, WaitsForResources, waits.Reason())
+	r.until(2 * des.Hour)
+	require.Equal(t, ReservationDeleted, waits.Reason())
+	require.Zero(t, waits.Start)
+}
