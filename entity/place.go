@@ -31,7 +31,7 @@ type Placer interface {
 
 // Chooser may be implemented by a Placer that knows where jobs are to go before it is asked, when
 // their instant is over. Chosen returns a job that has started at this instant and is to have one of
-// these counted processors, which are not withheld then; nil if there is none.
+// these counted processors. They are not withheld then. If no job is, the result is nil.
 type Chooser interface {
 	Chosen(place []procset.Range) *Run
 }

@@ -95,7 +95,7 @@ const nearly = 1e-6
 const grpWall = "GrpWall"
 
 // reached names a limit on use that a group has exceeded by some minutes: while it is reached, j may not start, and ends if it
-// runs. It returns "" if there is none. Limits that the job's QoS q has, too, do not count. For the limits of the QoS itself q is
+// runs. It returns "" if no limit is reached. Limits that the job's QoS q has, too, do not count. For the limits of the QoS itself q is
 // nil. By -nearly means that a limit may have been reached, by nearly that one has been.
 func (g *group) reached(q *group, j *job, by float64) string {
 	for kind, most := range g.amounts("grptresmins") {
@@ -224,7 +224,7 @@ func (c *checker) grace(j *job) int64 {
 }
 
 // spentSince returns the limit on use for which Slurm ends a running job at its next look at limits, and the second in which the
-// limit was reached, at the latest the given one; "" if there is none. The limits of the root end no job. Some jobs have more
+// limit was reached, at the latest the given second. It returns "" if no limit ends the job. The limits of the root end no job. Some jobs have more
 // than is told (see amountOfJob): these reach their limits earlier.
 func (c *checker) spentSince(j *job, second int64) (what string, since int64) {
 	perJob := map[string]int{} // what a nearer group limits

@@ -12,7 +12,7 @@ type kind uint8
 
 const (
 	values     kind = iota // a text or number, or a list of them: an axis
-	wholes                 // whole numbers, likewise
+	wholes                 // whole numbers, one or a list
 	whole                  // one whole number
 	word                   // one text or number
 	words                  // a list of texts, or one

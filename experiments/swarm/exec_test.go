@@ -122,7 +122,7 @@ func serveRequests(words []string, in io.Reader, out io.Writer) error {
 	return lines.Err()
 }
 
-// chance is true by chance in so many of a hundred cases, the same ones in each run.
+// chance reports whether a case is drawn, with a chance in percent. Each run draws the same cases.
 func (s *outsider) chance(percent int) bool {
 	s.steps++
 	h := fnv.New32a()
@@ -130,7 +130,7 @@ func (s *outsider) chance(percent int) bool {
 	return int(h.Sum32()>>8%100) < percent
 }
 
-// numbersOf is a set of processors as messages write it: 0-3 7.
+// numbersOf returns the numbers of a set as messages (0-3 7) and lists of hosts (0-3,7) write it.
 func numbersOf(text string) (all []int) {
 	for part := range strings.FieldsSeq(strings.ReplaceAll(text, ",", " ")) {
 		first, last, is := strings.Cut(part, "-")

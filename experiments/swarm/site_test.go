@@ -86,17 +86,8 @@ func hostsOf(first, last int) string {
 
 // hosts are the names of a host list as hostsOf and Slurm write it.
 func hosts(list string) (names []string) {
-	list = strings.TrimSuffix(strings.TrimPrefix(strings.TrimPrefix(list, "n"), "["), "]")
-	for part := range strings.SplitSeq(list, ",") {
-		from, to, ranged := strings.Cut(part, "-")
-		first, _ := strconv.Atoi(from)
-		last := first
-		if ranged {
-			last, _ = strconv.Atoi(to)
-		}
-		for n := first; n <= last; n++ {
-			names = append(names, fmt.Sprintf("n%d", n))
-		}
+	for _, n := range numbersOf(strings.TrimSuffix(strings.TrimPrefix(strings.TrimPrefix(list, "n"), "["), "]")) {
+		names = append(names, fmt.Sprintf("n%d", n))
 	}
 	return names
 }

@@ -74,7 +74,7 @@ func (r *result) stoppedAt(until int64, text string) error {
 	return nil
 }
 
-// under is the attempt of a job that is under way at an instant: the latest that has begun and not ended; nil if there is none.
+// under is the attempt of a job that is under way at an instant: the latest attempt that has begun and not ended. It returns nil if no attempt is under way.
 func under(attempts rows, until int64) (now map[string]string) {
 	for _, a := range attempts {
 		if from, to := at(a, "starting_time"), at(a, "finish_time"); from >= 0 && from <= until && (to < 0 || until < to) {

@@ -18,7 +18,7 @@ type panel struct {
 	x, y  axis
 	// series are drawn in this order.
 	series []series
-	// height is the height of the panel's row; 0 means that of the figure.
+	// height is the height of the panel's row. If it is 0, the row has the height of the figure's rows.
 	height vg.Length
 }
 
